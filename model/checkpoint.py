@@ -1,0 +1,235 @@
+"""Load and save: our folder is the Hugging Face folder; names are strict, formats are safe."""
+
+import json
+import os
+import pickle
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from . import tokenizer as wordpiece
+from .bert import About, Bert
+from .config import BertConfig
+from .problem import CheckpointProblem
+
+SHIPPED = Path(__file__).parent / "weights"
+
+# our names and Hugging Face's, as prefixes of `.weight` and `.bias`
+ENCODER = {
+    "embeddings.token": "bert.embeddings.word_embeddings",
+    "embeddings.segment": "bert.embeddings.token_type_embeddings",
+    "embeddings.position": "bert.embeddings.position_embeddings",
+    "embeddings.norm": "bert.embeddings.LayerNorm",
+}
+LAYER = {
+    "attention.query": "attention.self.query",
+    "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value",
+    "attention.join": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "up": "intermediate.dense",
+    "down": "output.dense",
+    "norm": "output.LayerNorm",
+}
+MLM = {"mlm.dense": "cls.predictions.transform.dense", "mlm.norm": "cls.predictions.transform.LayerNorm",
+       "mlm": "cls.predictions"}
+NSP = {"nsp.pooler": "bert.pooler.dense", "nsp.classifier": "cls.seq_relationship"}
+# the decoder is the embedding matrix again, and its bias is stored under two names
+COPIES = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "bert.embeddings.position_ids"}
+
+
+def load(source: str | os.PathLike, hub: bool = False) -> Bert:
+    """A shipped name, a checkpoint folder or, when `hub` allows it, a Hugging Face name -> a BERT ready to read."""
+    folder, name = _folder(source, hub)
+    config = BertConfig.read(_file(folder, "config.json"))
+    tokenizer = wordpiece.read(folder, config.max_position_embeddings)
+    if tokenizer.size > config.vocab_size:
+        raise CheckpointProblem(f"{folder}: the vocabulary has {tokenizer.size:,} wordpieces, config.json says "
+                                f"{config.vocab_size:,}.")
+    found = _modern(_tensors(folder))
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    has_mlm = "cls.predictions.transform.dense.weight" in found and settings.get("tie_word_embeddings", True)
+    has_nsp = "cls.seq_relationship.weight" in found and "bert.pooler.dense.weight" in found
+    if "cls.predictions.bias" not in found and "cls.predictions.decoder.bias" in found:
+        found["cls.predictions.bias"] = found["cls.predictions.decoder.bias"]
+    bert = Bert(config, tokenizer, mlm=has_mlm, nsp=has_nsp)
+    names = _names(bert)
+    for ours, parameter in bert.state_dict(keep_vars=True).items():
+        theirs = names[ours]
+        if theirs not in found:
+            raise CheckpointProblem(f"{folder} lacks the weights {theirs}.")
+        tensor = found.pop(theirs)
+        if tensor.shape != parameter.shape:
+            raise CheckpointProblem(f"{folder}: {theirs} has shape {tuple(tensor.shape)}, config.json needs "
+                                    f"{tuple(parameter.shape)}.")
+        if not tensor.is_floating_point():
+            raise CheckpointProblem(f"{folder}: {theirs} holds {tensor.dtype}, not floating-point weights.")
+        parameter.data = tensor.to(torch.float32)
+    notes = []
+    if not has_mlm:
+        notes.append("This checkpoint has no masked-word head.")
+    if not has_nsp:
+        notes.append("This checkpoint has no next-sentence head.")
+    extra = sorted(set(found) - COPIES)
+    if extra:
+        notes.append(f"Left unread, not part of BERT's pre-training: {', '.join(extra)}.")
+    card = next((folder / n for n in ("CARD.md", "README.md") if (folder / n).is_file()), None)
+    bert.about = About(name, card.read_text(encoding="utf-8", errors="replace") if card else "", tuple(notes))
+    return bert.eval().requires_grad_(False)
+
+
+def save(bert: Bert, folder: Path, dtype: torch.dtype = torch.float32) -> Path:
+    """Write the folder whole or not at all: it is made beside its place and then moved there."""
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir()
+    names = _names(bert)
+    tensors = {names[ours]: tensor.detach().to(dtype).contiguous() for ours, tensor in bert.state_dict().items()}
+    save_file(tensors, made / "model.safetensors", metadata={"format": "pt"})
+    heads = "ForPreTraining" if bert.mlm is not None and bert.nsp is not None else (
+        "ForMaskedLM" if bert.mlm is not None else "ForNextSentencePrediction" if bert.nsp is not None else "Model")
+    bert.config.write(made / "config.json", architectures=[f"Bert{heads}"], dtype=str(dtype).removeprefix("torch."))
+    bert.tokenizer.save(made)
+    if bert.about.card:
+        (made / "CARD.md").write_text(bert.about.card, encoding="utf-8")
+    if folder.exists():
+        old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+        folder.rename(old)
+        made.rename(folder)
+        shutil.rmtree(old)
+    else:
+        made.rename(folder)
+    return folder
+
+
+@dataclass(frozen=True)
+class Found:
+    """A checkpoint that can be loaded by `path`, and what its config says."""
+
+    name: str
+    path: Path
+    config: BertConfig
+
+
+def available(folders: Iterable[str | os.PathLike] = ()) -> list[Found]:
+    """The shipped checkpoints and every checkpoint folder directly inside `folders`, by name."""
+    found = []
+    for place in (SHIPPED, *map(Path, folders)):
+        if not place.is_dir():
+            continue
+        for folder in [place, *sorted(place.iterdir())]:
+            if folder.name.startswith(".") or not (folder / "config.json").is_file():
+                continue
+            try:
+                found.append(Found(folder.name, folder, BertConfig.read(folder / "config.json")))
+            except CheckpointProblem:
+                continue
+    return found
+
+
+def _folder(source: str | os.PathLike, hub: bool) -> tuple[Path, str]:
+    text = os.fspath(source)
+    if re.fullmatch(r"[\w.-]+", text) and (SHIPPED / text).is_dir():
+        return SHIPPED / text, text
+    path = Path(text)
+    if path.is_dir():
+        return path, path.resolve().name
+    if path.exists():
+        raise CheckpointProblem(f"{path} is a file; give the folder that holds config.json and the weights.")
+    shipped = ", ".join(sorted(p.name for p in SHIPPED.iterdir() if p.is_dir())) if SHIPPED.is_dir() else "none"
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", text):
+        raise CheckpointProblem(f"There is no folder {text}, and it is not a shipped model ({shipped}).")
+    if not hub:
+        raise CheckpointProblem(f"There is no folder {text} and no shipped model of that name ({shipped}). To load it "
+                                "from the Hugging Face Hub, start with --hub.")
+    return _downloaded(text), text
+
+
+def _downloaded(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    wanted = ["config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json", "*.safetensors",
+              "*.safetensors.index.json", "README.md"]
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=wanted))
+        if not list(folder.glob("*.safetensors")):
+            folder = Path(snapshot_download(name, allow_patterns=[*wanted, "pytorch_model*.bin*"]))
+    except Exception as error:  # the hub client raises many kinds for no network, no such name and no permission
+        raise CheckpointProblem(f"{name} could not be fetched from the Hugging Face Hub "
+                                f"({type(error).__name__}). Check the name and the network, or download the folder "
+                                "elsewhere and put it into the models folder.") from None
+    return folder
+
+
+def _file(folder: Path, name: str) -> Path:
+    if not (folder / name).is_file():
+        raise CheckpointProblem(f"{folder} is not a checkpoint: it has no {name}.")
+    return folder / name
+
+
+def _tensors(folder: Path) -> dict[str, Tensor]:
+    for name, read in (("model.safetensors", _safetensors), ("pytorch_model.bin", _pickled)):
+        index = folder / f"{name}.index.json"
+        if (folder / name).is_file():
+            return read(folder / name)
+        if index.is_file():
+            try:
+                files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise CheckpointProblem(f"{index} does not list the parts of a checkpoint.") from None
+            if any(not isinstance(part, str) or Path(part).name != part for part in files):
+                raise CheckpointProblem(f"{index} names a part outside its folder.")
+            return {key: value for part in files for key, value in read(_file(folder, part)).items()}
+    raise CheckpointProblem(f"{folder} has no weights: neither model.safetensors nor pytorch_model.bin.")
+
+
+def _safetensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise CheckpointProblem(f"{path} is damaged or not a safetensors file ({error}).") from None
+
+
+def _pickled(path: Path) -> dict[str, Tensor]:
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise CheckpointProblem(f"{path} holds more than plain weights, or is damaged; it was not opened, because "
+                                "such a file can run code.") from None
+    except Exception as error:  # a truncated zip, a text file: torch raises RuntimeError, EOFError, ValueError, ...
+        raise CheckpointProblem(f"{path} is damaged or not a PyTorch file ({type(error).__name__}).") from None
+    if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
+        raise CheckpointProblem(f"{path} is not a dictionary of weights.")
+    return found
+
+
+def _modern(found: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Names as BertForPreTraining has them today: with the `bert.` prefix, LayerNorm by weight and bias."""
+    bare = not any(name.startswith("bert.") for name in found)
+    modern = {}
+    for name, tensor in found.items():
+        name = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", name)
+        name = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", name)
+        if bare and name.split(".")[0] in ("embeddings", "encoder", "pooler"):
+            name = f"bert.{name}"
+        modern[name] = tensor
+    return modern
+
+
+def _names(bert: Bert) -> dict[str, str]:
+    """Our name of every parameter -> Hugging Face's."""
+    prefixes = dict(ENCODER)
+    for layer in range(bert.config.num_hidden_layers):
+        prefixes |= {f"layers.{layer}.{ours}": f"bert.encoder.layer.{layer}.{theirs}" for ours, theirs in LAYER.items()}
+    prefixes |= MLM | NSP
+    return {ours: f"{prefixes[prefix]}.{leaf}" for ours in bert.state_dict()
+            for prefix, _, leaf in [ours.rpartition(".")]}
+

@@ -14,7 +14,8 @@ from model.tokenizer import MASK
 def fill(bert: Bert, text: str, k: int = 5) -> pd.DataFrame:
     """The k most probable words behind each [MASK] of a text: position, word, probability, best first."""
     encoding = bert.tokenizer.encode(text)
-    return best(bert, encoding, masks(bert, encoding), k)
+    places = masks(bert, encoding)
+    return best(bert, masked(bert, encoding, places), places, k)
 
 
 def score(bert: Bert, texts: Sequence[str]) -> np.ndarray:
@@ -32,7 +33,7 @@ def masks(bert: Bert, encoding: Encoding) -> list[int]:
 
 def masked(bert: Bert, encoding: Encoding, positions: Sequence[int]) -> Encoding:
     """The same input with [MASK] at some positions; something must be left to predict from."""
-    hidden = encoding.replaced({position: (bert.tokenizer.mask, MASK) for position in positions})
+    hidden = encoding.replaced(dict.fromkeys(positions, (bert.tokenizer.mask, MASK)))
     if all(token.special or token.id == bert.tokenizer.mask for token in hidden.tokens):
         raise InputProblem("Every word is masked, so nothing is left to predict from: leave at least one.")
     return hidden

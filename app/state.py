@@ -1,5 +1,6 @@
 """The caches and the URL-bound inputs of the app; the only file with cache decorators."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from app import limits
 from model import Bert, Found, Trace
 
 DEFAULT_MODEL = "english"
-DEFAULT_A = "The keys to the old cabinet are on the table."
-DEFAULT_B = "She picks them up and opens the door."
+DEFAULT_A = "She poured a cup of hot coffee and sat down."
+DEFAULT_B = "Then she opened the newspaper and began to read."
 
 
 def models() -> list[Found]:
@@ -47,6 +48,13 @@ def warm() -> None:
 @st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
 def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
     return _bert.trace(a, b)
+
+
+@st.cache_resource
+def settle() -> None:
+    """Take what is imported out of the garbage collector's rounds: it stays for good, and there is much of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def bert() -> Bert:

@@ -3,6 +3,7 @@
 
     app          the browser laboratory (the default)
     test         lint, types and all tests
+    probe        what is written in each layer: probes with their baselines
     bench        side by side with the tools people use today
 """
 
@@ -26,6 +27,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # command -> the module that does it, the requirement files it needs
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
+    "probe": ("probes.cli", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

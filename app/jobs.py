@@ -62,8 +62,9 @@ class Job:
 
 
 def runs() -> Path:
-    """The folder of all jobs: `runs/` beside `checkpoints/`, or what BERTSCOPE_RUNS names."""
-    return Path(os.environ.get("BERTSCOPE_RUNS") or ROOT / "runs").absolute()
+    """The folder of all jobs: `runs/` beside the models folder, or what BERTSCOPE_RUNS names."""
+    models = Path(os.environ.get("BERTSCOPE_MODELS") or ROOT / "checkpoints")
+    return Path(os.environ.get("BERTSCOPE_RUNS") or models.absolute().parent / "runs")
 
 
 def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[str, bytes] | None = None) -> str:

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 
 from .. import tokenizer as wordpiece
 from ..tokenizer import WordPiece
-from .grammar import KINDS
+from .grammar import KINDS, LONGEST
 from .lexicon import NAMES, forms
 from .pen import Pen, derivations, dice
 from .phrases import PRIORS
 from .tree import ROOT, Sentence, Story, Word
-
-LONGEST = 80  # wordpieces that hold every story as a pair, [CLS] and two [SEP] included
 
 __all__ = ["KINDS", "LONGEST", "NAMES", "PRIORS", "ROOT", "Sentence", "Story", "Word", "derivations", "documents",
            "forms", "stories", "tokenizer"]

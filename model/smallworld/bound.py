@@ -13,12 +13,21 @@ limit cut apart. Knowing more never makes the best predictor worse, so the figur
 finds nearly all of this out from the words it sees, it is a tight one.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .grammar import KINDS
+import numpy as np
+
+from ..masking import MASKED, RANDOM, UNTOUCHED, Mix, masked
+from ..objective import HELD_SEED
+from ..pairs import Pair, Pairs, packed
+from ..store import Store
+from ..tokenizer import WordPiece
+from .grammar import KINDS, LONGEST
 from .pen import derivations
 from .phrases import PRIORS
 
@@ -77,14 +86,11 @@ def posterior(sentences: Sequence[tuple[str, Seen]]) -> list[list[dict[str, floa
 
 
 def best(span: Sequence[str], hidden: Sequence[bool]) -> dict[int, dict[str, float]]:
-    """The probabilities at the hidden places of one or more consecutive sentences of a story.
-
-    The first or last sentence may be cut apart; nothing is said about its hidden places.
-    """
-    sentences, start = [], 0
+    """The probabilities at the hidden places of consecutive sentences of one story; none for a sentence cut apart."""
+    sentences, start, name = [], 0, None
     for end in [*(place + 1 for place, word in enumerate(span) if word == "."), len(span)]:
         if end > start:
-            name = kind(tuple(span[start:end]))
+            name = _after(name, tuple(span[start:end]))
             if name:
                 sentences.append((name, start, tuple(None if hidden[p] else span[p] for p in range(start, end))))
             start = end
@@ -94,3 +100,60 @@ def best(span: Sequence[str], hidden: Sequence[bool]) -> dict[int, dict[str, flo
         spots = [begin + place for place, word in enumerate(seen) if word is None]
         found.update(zip(spots, places, strict=True))
     return found
+
+
+def _after(name: str | None, tokens: Seen) -> str | None:
+    """The kind of the sentence that follows one of kind `name`: the next kind, if the words are a whole sentence."""
+    if name is None:
+        return kind(tokens)
+    following = ORDER[ORDER.index(name) + 1]
+    return following if next(derivations(KINDS[following], {}, PRIORS, tokens), None) else None
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What the best possible predictor reaches on some questions."""
+
+    accuracy: float  # share of the chosen words it would name, in expectation: no model does better
+    loss: float  # its loss in nats on the same words: no model has less, in expectation
+    error: float  # standard error of the accuracy, from the draw of the questions
+    words: int
+    pairs: int
+
+
+def ceiling(store: Store, tokenizer: WordPiece, mix: Mix | None = None, length: int = LONGEST,
+            negatives: str = "another", count: int = 512, batch: int = 32) -> Iterator[Ceiling]:
+    """The ceiling over ever more of the questions that `objective.evaluate` asks of a model with the same settings."""
+    questions = sorted(Pairs(store, length, negatives, HELD_SEED).stretch(0, count), key=len)
+    generator, rows = np.random.default_rng(HELD_SEED), []
+    for start in range(0, count, batch):
+        pairs = questions[start: start + batch]
+        ids = packed(pairs, tokenizer).ids
+        fates = masked(ids, tokenizer, mix or Mix(), generator).fate
+        for pair, fate in zip(pairs, fates, strict=True):
+            rows.append(_asked(pair, fate, tokenizer))
+            yield _ceiling(rows)
+
+
+def _asked(pair: Pair, fate: np.ndarray, tokenizer: WordPiece) -> tuple[float, float, int]:
+    """Of one pair: the sum of the greatest probabilities, the sum of the losses, and the number of chosen words."""
+    a, b = ([tokenizer.words[piece] for piece in ids] for ids in (pair.a, pair.b))
+    first, second = fate[1: len(a) + 1], fate[len(a) + 2: len(a) + 2 + len(b)]
+    spans = [(a + b, [*first, *second])] if pair.is_next else [(a, [*first]), (b, [*second])]
+    right = loss = chosen = 0.0
+    for words, fates in spans:
+        hidden = [one in (MASKED, RANDOM) for one in fates]
+        answers = best(words, hidden)
+        chosen += sum(one != UNTOUCHED for one in fates)
+        right += sum(one != UNTOUCHED and place not in answers for place, one in enumerate(fates))
+        for place, chances in answers.items():
+            right += max(chances.values())
+            loss -= math.log(chances[words[place]])
+    return right, loss, int(chosen)
+
+
+def _ceiling(rows: list[tuple[float, float, int]]) -> Ceiling:
+    right, loss, words = np.array(rows).T
+    accuracy = right.sum() / words.sum()
+    spread = np.sqrt(((right - accuracy * words) ** 2).sum()) / words.sum()
+    return Ceiling(float(accuracy), float(loss.sum() / words.sum()), float(spread), int(words.sum()), len(rows))

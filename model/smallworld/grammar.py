@@ -250,6 +250,7 @@ def ending(pen: Pen) -> None:
     say.stop(pen)
 
 
+LONGEST = 80  # wordpieces that hold every story as a pair, [CLS] and two [SEP] included
 KINDS: dict[str, Callable[[Pen], None]] = {
     "habit": habit, "journey": journey, "scene": scene, "wish": wish, "offer": offer, "thanks": thanks,
     "ending": ending}

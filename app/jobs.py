@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from . import limits
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("model.", "probes.")  # only work that lives here is ever run
-ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{10}")  # date, time, microseconds: they sort by age
 WORK = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[a-z_]\w*")
 VANISHED = "Its process ended without a word: it was killed, or the machine was restarted. It can be resumed."
 
@@ -93,7 +94,7 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
                 return folder.name
         if waiting >= limits.JOBS_WAITING:
             raise InputProblem(f"{waiting} pieces of work are waiting already; try again when one is done.")
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
+        name = f"{datetime.now():%Y%m%d-%H%M%S-%f}{secrets.token_hex(2)}"
         made = runs() / f".{name}.new"
         (made / "results").mkdir(parents=True)
         for file, content in files.items():

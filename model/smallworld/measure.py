@@ -42,3 +42,11 @@ def distinct() -> dict[str, int]:
             found.update(hash(way.words) for way in derivations(write, {"place": place.name}, PRIORS, None))
         counts[name] = len(found)
     return counts | {"together": sum(counts.values())}
+
+
+def ceiling_of(mix: Mix) -> dict[str, float] | None:
+    """The ceiling measured before for a mix: for the kept share next above its own, where the ceiling is higher."""
+    listed = json.loads((Path(__file__).parent / "ceilings.json").read_text(encoding="utf-8"))
+    higher = [one for one in listed if one["keep"] >= mix.keep - 1e-9]
+    # a share of chosen words other than the one measured hides more or fewer words
+    return min(higher, key=lambda one: one["keep"]) if higher and mix.chosen >= Mix().chosen else None

@@ -179,7 +179,7 @@ class Bert(nn.Module):
         super().__init__()
         if tokenizer.size > config.vocab_size:
             raise InputProblem(f"The tokenizer has {tokenizer.size:,} pieces, the model only {config.vocab_size:,}.")
-        self.config, self.tokenizer = config, tokenizer
+        self.config, self.tokenizer = config, tokenizer.limited(config.max_position_embeddings)
         self.about = About()
         self.embeddings = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))

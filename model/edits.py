@@ -121,7 +121,7 @@ def _patches(rows: list[Edits], config: BertConfig, length: int) -> dict[int, li
         for (layer, position), vector in row.patches.items():
             _check(layer, config.num_hidden_layers + 1, "layer")
             _check(position, length, "position")
-            vector = torch.as_tensor(vector, dtype=torch.float32)
+            vector = vector if isinstance(vector, Tensor) else torch.tensor(vector, dtype=torch.float32)
             if vector.shape != (config.hidden_size,):
                 raise InputProblem(f"A state here has {config.hidden_size} numbers, not {tuple(vector.shape)}.")
             made.setdefault(layer, []).append((index, position, vector))

@@ -90,6 +90,10 @@ class WordPiece:
         self.pad, self.unknown, self.cls, self.sep, self.mask = (ids[name] for name in SPECIAL)
         self.special_ids = frozenset((self.pad, self.unknown, self.cls, self.sep, self.mask))
 
+    def limited(self, limit: int) -> "WordPiece":
+        """The same vocabulary for a model that reads at most `limit` pieces at once."""
+        return self if limit == self.limit else WordPiece(self.fast, self.lowercase, limit)
+
     def id(self, word: str) -> int | None:
         """The id of exactly this wordpiece, or None."""
         return self.fast.token_to_id(word)

@@ -38,6 +38,7 @@ class Trace:
         for name, shape in expected.items():
             if getattr(self, name).shape != shape:
                 raise ValueError(f"trace.{name} has shape {getattr(self, name).shape}, its tokens need {shape}")
+            getattr(self, name).setflags(write=False)  # one trace is shown to many readers
 
     @property
     def tokens(self) -> tuple[Token, ...]:

@@ -6,7 +6,8 @@ import torch
 import model
 from model import Bert, BertConfig, tokenizer
 
-torch.set_num_threads(2)
+# one thread: the tests are many small works, and two busy cores would only wait for each other
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

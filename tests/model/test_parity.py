@@ -107,7 +107,7 @@ def test_the_shipped_model_agrees(english):
     np.testing.assert_allclose(mine.hidden, torch.stack(expected.hidden_states)[:, 0], atol=1e-5)
     np.testing.assert_allclose(mine.attention, torch.stack(expected.attentions)[:, 0], atol=1e-5)
     assert mine.nsp == pytest.approx(float(expected.seq_relationship_logits.softmax(-1)[0, 0]), abs=1e-5)
-    words = english.words(torch.from_numpy(mine.hidden[-1]))
+    words = english.words(torch.tensor(mine.hidden[-1]))
     np.testing.assert_allclose(words.softmax(-1), expected.prediction_logits[0].softmax(-1), atol=1e-5)
 
 

@@ -1,0 +1,94 @@
+"""`python -m app`: hands streamlit_config.toml to Streamlit, puts the root on the path, prints the address."""
+
+import argparse
+import os
+import socket
+import sys
+import threading
+import time
+import tomllib
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python3 run.py app", description="Start the browser laboratory.")
+    parser.add_argument("--port", type=int, default=8501, help="default: 8501, or the next one that is free")
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only; 0.0.0.0 lets a class join")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    parser.add_argument("--models", metavar="DIR", type=Path, default=ROOT / "checkpoints",
+                        help="a folder of checkpoints to offer (default: checkpoints)")
+    parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
+    asked = parser.parse_args()
+    if asked.models != ROOT / "checkpoints" and not asked.models.is_dir():
+        parser.error(f"--models {asked.models}: there is no such folder")
+    return asked
+
+
+def flags(settings: dict, prefix: str = "") -> Iterator[str]:
+    """Nested settings as Streamlit's flags: --section.name=value."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from flags(value, f"{prefix}{name}.")
+        else:
+            yield f"--{prefix}{name}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def free(host: str, port: int) -> int:
+    """The port, or the first free one of the twenty after it."""
+    for candidate in range(port, port + 20):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name != "nt")
+            try:
+                probe.bind((host, candidate))
+            except OSError:
+                continue
+            return candidate
+    sys.exit(f"Ports {port} to {port + 19} of {host} are all taken: name another with --port.")
+
+
+def announce(address: str, health: str, show: bool) -> None:
+    """Say the address once the server answers, and open it."""
+    while True:
+        try:
+            with urlopen(health, timeout=1):
+                break
+        except (URLError, OSError):
+            time.sleep(0.05)
+    print(f"\n  Bertscope is at {address}\n  Stop it with Ctrl-C.\n", flush=True)
+    if show:
+        webbrowser.open(address)
+
+
+def main() -> None:
+    asked = arguments()
+    port = free(asked.host, asked.port)
+    here = "localhost" if asked.host in ("0.0.0.0", "127.0.0.1", "::", "::1") else asked.host
+    address = f"http://{here}:{port}"
+    os.environ["BERTSCOPE_MODELS"] = str(asked.models.resolve())
+    os.environ["BERTSCOPE_HUB"] = "1" if asked.hub else ""
+    # readers share the cores: a thread that waits for another must sleep, not spin (ten times slower otherwise)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    # model downloads must not call home either
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    sys.path.insert(0, str(ROOT))
+    settings = tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8"))
+    sys.argv = ["streamlit", "run", str(ROOT / "app" / "main.py"), *flags(settings),
+                f"--server.port={port}", f"--server.address={asked.host}"]
+    threading.Thread(target=announce, daemon=True,
+                     args=(address, f"{address}/_stcore/health", not asked.no_browser)).start()
+    print("Starting Bertscope ...", flush=True)
+    from app import state
+    state.warm()
+    from streamlit.web.cli import main as streamlit
+    streamlit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Pure functions: an answer in, a figure out."""

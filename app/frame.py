@@ -1,0 +1,72 @@
+"""What every page shares: its title, the sidebar, charts with their explanation."""
+
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app import limits, state
+from model import Problem
+
+STYLE = Path(__file__).parent / "style.css"
+
+
+def title(name: str, answers: str) -> None:
+    """The heading of a page and the one question it answers."""
+    st.title(name, anchor=False)
+    st.markdown(answers)
+
+
+def chart(figure: go.Figure, looking: str, alt: str, key: str) -> None:
+    """A figure with one line on what you are looking at, and its description for those who cannot see it."""
+    st.caption(looking)
+    st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "displayModeBar": False})
+
+
+def sidebar() -> None:
+    """The model and the sentences, bound to the URL so that a link reopens exactly this."""
+    with st.sidebar:
+        names = [found.name for found in state.models()]
+        asked = st.query_params.get("model")
+        if asked and asked not in names and state.hub():
+            names.append(asked)
+        st.selectbox("Model", names, key="model", bind="query-params", accept_new_options=state.hub(),
+                     index=names.index(state.DEFAULT_MODEL) if state.DEFAULT_MODEL in names else 0,
+                     help="Shipped models and the checkpoints in the models folder."
+                     + (" Or type a Hugging Face name." if state.hub() else ""))
+        _card()
+        st.text_area("Sentence A", state.DEFAULT_A, key="a", bind="query-params", height=110,
+                     max_chars=limits.TEXT_CHARACTERS)
+        st.text_area("Sentence B (optional)", state.DEFAULT_B, key="b", bind="query-params", height=90,
+                     max_chars=limits.TEXT_CHARACTERS,
+                     help="With a second sentence the input is a pair: [CLS] A [SEP] B [SEP].")
+
+
+def _card() -> None:
+    try:
+        bert = state.bert()
+    except Problem as problem:
+        st.error(plain(str(problem)))
+        return
+    config = bert.config
+    total = sum(parameter.numel() for parameter in bert.parameters())
+    st.caption(f"{config.num_hidden_layers} layers · hidden {config.hidden_size} · {config.num_attention_heads} heads · "
+               f"{total / 1e6:.1f} M parameters")
+    for note in bert.about.notes:
+        st.caption(f":orange[{plain(note)}]")
+    if bert.about.card:
+        with st.popover("Model card", icon=":material/description:"):
+            # a card may come from anywhere: its pictures would be fetched from the network
+            st.markdown(bert.about.card.replace("![", "["))
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is, whatever signs it is made of."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=])", r"\\\1", text.replace("\n", " "))
+
+
+def notes(said: str) -> None:
+    """What was cut or not understood of the input, if anything."""
+    if said:
+        st.warning(plain(said), icon=":material/content_cut:")

@@ -1,0 +1,29 @@
+"""The pages, in their groups: title, icon, address, the question a page answers, and the function that draws it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.views import inputs, start
+
+
+@dataclass(frozen=True)
+class Entry:
+    title: str
+    icon: str
+    address: str
+    question: str
+    draw: Callable[[], None]
+
+    def page(self):
+        """As Streamlit's navigation and links take it."""
+        return st.Page(self.draw, title=self.title, icon=self.icon, url_path=self.address, default=self.address == "start")
+
+
+PAGES = {
+    "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
+    "Look": [
+        Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+    ],
+}

@@ -1,0 +1,66 @@
+"""The caches and the URL-bound inputs of the app; the only file with cache decorators."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+import model
+from app import limits
+from model import Bert, Found, Trace
+
+DEFAULT_MODEL = "english"
+DEFAULT_A = "The keys to the old cabinet are on the table."
+DEFAULT_B = "She picks them up and opens the door."
+
+
+def models() -> list[Found]:
+    """The shipped checkpoints and those in the models folder, each name once."""
+    found: dict[str, Found] = {}
+    for one in model.available([os.environ.get("BERTSCOPE_MODELS", "checkpoints")]):
+        found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def hub() -> bool:
+    """Whether models may be loaded by their Hugging Face name."""
+    return bool(os.environ.get("BERTSCOPE_HUB"))
+
+
+@st.cache_resource(max_entries=limits.MODELS_LOADED, show_spinner="Loading the model …")
+def _loaded(source: str, changed: float) -> Bert:
+    return model.load(source, hub=hub())
+
+
+def load(source: str) -> Bert:
+    """A checkpoint by the name it is offered under, by folder or by Hub name; loaded once and shared by all readers."""
+    path = next((found.path for found in models() if found.name == source), Path(source))
+    changed = (path / "config.json").stat().st_mtime if (path / "config.json").is_file() else 0.0
+    return _loaded(str(path) if changed else source, changed)
+
+
+def warm() -> None:
+    """Import what the first page needs before the first reader comes."""
+    model.load(DEFAULT_MODEL).trace(DEFAULT_A, DEFAULT_B)
+
+
+@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
+def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
+    return _bert.trace(a, b)
+
+
+def bert() -> Bert:
+    """The model chosen in the sidebar."""
+    return load(st.session_state.get("model") or DEFAULT_MODEL)
+
+
+def texts() -> tuple[str, str | None]:
+    """Sentence A and, where there is one, sentence B."""
+    b = st.session_state.get("b", DEFAULT_B)
+    return st.session_state.get("a", DEFAULT_A), b if b and b.strip() else None
+
+
+def trace() -> Trace:
+    """The current texts through the current model."""
+    chosen = bert()
+    return _traced(chosen, f"{chosen.about.name} {id(chosen)}", *texts())

@@ -1,0 +1,1 @@
+"""One thin file a page: read inputs, ask one question, draw."""

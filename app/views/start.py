@@ -1,0 +1,63 @@
+"""Start: what this is, live and without a click."""
+
+from html import escape
+
+import streamlit as st
+
+from app import frame, state
+from app.figures import lines, words
+from probes import cloze, showcase
+
+
+def page(menu) -> None:
+    frame.title("Bertscope", "Look into BERT, ask it, change it. Everything here is computed by the model in the sidebar, "
+                             "on this machine.")
+    trace = state.trace()
+    frame.notes(trace.note)
+    listed = showcase.words(trace)
+    names = dict(listed)
+    middle = listed[len(listed) // 2][0]
+    hidden = st.pills("Hide a word of sentence A", list(names), default=middle, required=True, key="hide",
+                      format_func=lambda word: names[word])
+    before, original, after = showcase.blanked(trace, hidden if hidden in names else middle)
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        _prediction(before, original, after)
+    with right:
+        _attention(trace, hidden if hidden in names else middle)
+    _doors(menu)
+
+
+def _prediction(before: str, original: str, after: str) -> None:
+    st.html(f'<p class="sentence">{escape(before)}<span class="blank">?</span>{escape(after)}</p>')
+    bert = state.bert()
+    if bert.mlm is None:
+        st.info("This checkpoint has no masked-word head, so it cannot guess the word.")
+        return
+    best = cloze.fill(bert, f"{before}[MASK]{after}", k=6)
+    frame.chart(words.bars(best.head(6), original), key="guess",
+                looking=f"What you are looking at: BERT's guesses for the hidden word, read from both sides. "
+                        f"The word that stood there, *{frame.plain(original)}*, is orange if it is among them.",
+                alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.head(6).itertuples()))
+
+
+def _attention(trace, word: int) -> None:
+    layer, head = showcase.telling_head(trace, word)
+    first = [token for token in trace.tokens if token.segment == 0]
+    marked = frozenset(token.position for token in first if token.word == word)
+    count = len(first)
+    frame.chart(lines.bipartite(trace.attention[layer, head, :count, :count], trace.texts[:count], marked), key="lines",
+                looking=f"What you are looking at: layer {layer + 1}, head {head + 1}, one of "
+                        f"{trace.attention.shape[0] * trace.attention.shape[1]}. Left, each token; right, the tokens it "
+                        "looks at; thicker is more.",
+                alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} looks at.")
+
+
+def _doors(menu) -> None:
+    st.subheader("Where to go", anchor=False)
+    doors = [entry for group, listed in menu.items() if group for entry in listed]
+    for place in range(0, len(doors), 3):
+        for column, entry in zip(st.columns(3), doors[place:place + 3], strict=False):
+            with column.container(border=True):
+                st.page_link(entry.page(), label=f"**{entry.title}**", icon=entry.icon)
+                st.caption(entry.question)

@@ -1,0 +1,38 @@
+"""What to show a newcomer first: a word worth hiding and a head that has something to say about it."""
+
+import numpy as np
+
+from model import InputProblem, Trace
+
+
+def words(trace: Trace) -> list[tuple[int, str]]:
+    """The words of sentence A as (word index, text), punctuation left out."""
+    found: dict[int, tuple[int, int]] = {}
+    for token in trace.tokens:
+        if token.segment == 0 and token.word is not None and token.span is not None:
+            start = found.get(token.word, token.span)[0]
+            found[token.word] = (start, token.span[1])
+    text = trace.encoding.texts[0]
+    named = [(word, text[start:end]) for word, (start, end) in found.items()]
+    kept = [(word, name) for word, name in named if any(letter.isalnum() for letter in name)]
+    if not kept:
+        raise InputProblem("Sentence A has no word in it, only signs: type a few words.")
+    return kept
+
+
+def blanked(trace: Trace, word: int) -> tuple[str, str, str]:
+    """The text of sentence A before, in and after a word."""
+    spans = [token.span for token in trace.tokens if token.word == word and token.span is not None]
+    text, start, end = trace.encoding.texts[0], spans[0][0], spans[-1][1]
+    return text[:start], text[start:end], text[end:]
+
+
+def telling_head(trace: Trace, word: int) -> tuple[int, int]:
+    """The (layer, head) that sends most of a word's attention to one other word, not to itself or [CLS] and [SEP]."""
+    own = np.array([token.word == word for token in trace.tokens])
+    others = np.array([not token.special and token.word != word for token in trace.tokens])
+    if not others.any():
+        return 0, 0
+    strongest = trace.attention[:, :, own][..., others].mean(2).max(-1)  # (layers, heads)
+    layer, head = np.unravel_index(strongest.argmax(), strongest.shape)
+    return int(layer), int(head)

@@ -1,0 +1,104 @@
+"""What must hold of any BERT."""
+
+import numpy as np
+import pytest
+import torch
+
+import model
+from model import Batch, Bert, InputProblem, MissingHead, sinusoids
+
+TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
+
+
+def test_attention_rows_sum_to_one(little):
+    np.testing.assert_allclose(little.trace(*TEXTS[:2]).attention.sum(-1), 1, atol=1e-6)
+
+
+def test_padding_changes_nothing(little):
+    encodings = [little.tokenizer.encode(text) for text in TEXTS]
+    with torch.inference_mode():
+        together = little(encodings)
+    for row, encoding in enumerate(encodings):
+        np.testing.assert_allclose(together[row, : len(encoding)], little(encoding)[0], atol=1e-5)
+
+
+def test_nothing_looks_at_padding(little):
+    seen = []
+    little([little.tokenizer.encode(text) for text in TEXTS],
+           watch=lambda name, layer, value: name == "attention" and seen.append(value))
+    assert not seen[1][1, :, :, 6:].any()
+
+
+def test_the_input_is_the_normalised_sum_of_three_embeddings(little):
+    trace = little.trace(*TEXTS[:2])
+    whole = torch.tensor(trace.token + trace.segment + trace.position)
+    np.testing.assert_allclose(little.embeddings.norm(whole), trace.hidden[0], atol=1e-6)
+
+
+def test_output_0_of_the_next_sentence_head_is_isnext(little):
+    bert = Bert.random(little.config, little.tokenizer, seed=1)
+    with torch.no_grad():
+        bert.nsp.classifier.weight.zero_()
+        bert.nsp.classifier.bias.copy_(torch.tensor([3.0, 0.0]))
+    assert bert.trace(*TEXTS[:2]).nsp == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-5)
+
+
+def test_a_missing_head_is_said_and_nothing_is_invented(little):
+    bert = Bert.random(little.config, little.tokenizer, mlm=False, nsp=False)
+    assert bert.trace(TEXTS[0]).nsp is None
+    with pytest.raises(MissingHead, match="masked-word head"):
+        bert.words(torch.zeros(1, 32))
+    with pytest.raises(MissingHead, match="next-sentence head"):
+        bert.follows(torch.zeros(1, 3, 32))
+
+
+def test_the_masked_word_head_scores_by_the_embedding_matrix(little):
+    state = torch.randn(1, 32)
+    direct = little.mlm.norm(torch.nn.functional.gelu(little.mlm.dense(state)))
+    np.testing.assert_allclose(little.words(state)[0], little.embeddings.token.weight @ direct[0] + little.mlm.bias, atol=1e-5)
+
+
+def test_a_random_bert_is_the_same_for_the_same_seed_only(little):
+    one, same, other = (Bert.random(little.config, little.tokenizer, seed=seed).trace(TEXTS[0]).hidden for seed in (5, 5, 6))
+    assert np.array_equal(one, same)
+    assert not np.allclose(one, other)
+
+
+def test_the_twin_has_the_same_shape_and_other_weights(little):
+    twin = little.twin(seed=9)
+    assert {n: t.shape for n, t in twin.state_dict().items()} == {n: t.shape for n, t in little.state_dict().items()}
+    assert not torch.equal(twin.embeddings.token.weight, little.embeddings.token.weight)
+    assert "random weights" in twin.about.name
+
+
+def test_sinusoids_turn_with_position(little):
+    table = sinusoids(50, 8)
+    np.testing.assert_allclose(table[0], [0, 1] * 4, atol=1e-6)
+    np.testing.assert_allclose(table[7, 0], np.sin(7), atol=1e-5)
+    np.testing.assert_allclose(table[7, 7], np.cos(7 / 10000 ** (6 / 8)), atol=1e-5)
+
+
+def test_a_text_longer_than_the_model_is_refused_where_it_was_not_cut(little):
+    ids = torch.full((1, 65), 7)
+    with pytest.raises(InputProblem, match="at most 64"):
+        little(Batch(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool)))
+
+
+def test_states_in_batches_are_the_states_alone(little):
+    encodings = [little.tokenizer.encode(text) for text in TEXTS * 3]
+    seen = dict(model.states(little, encodings, layers=[0, 2], tokens_at_once=20))
+    assert sorted(seen) == list(range(9))
+    for row, encoding in enumerate(encodings):
+        np.testing.assert_allclose(seen[row], model.trace.trace(little, encoding).hidden[[0, 2]], atol=1e-5)
+
+
+def test_a_trace_that_does_not_fit_its_tokens_is_refused(little):
+    whole = little.trace(TEXTS[0])
+    broken = vars(whole) | {"hidden": whole.hidden[:, :-1]}
+    with pytest.raises(ValueError, match=r"trace\.hidden"):
+        model.Trace(**{name: broken[name] for name in model.Trace.__dataclass_fields__})
+
+
+def test_a_trace_cannot_be_written_to(little):
+    with pytest.raises(ValueError, match="read-only"):
+        little.trace(TEXTS[0]).attention[0] = 0

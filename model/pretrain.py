@@ -164,7 +164,7 @@ class _Run:
         if (folder / "training.safetensors").is_file():
             self.position = resume.load(folder / "training.safetensors", self.bert, self.optimizer)
         self.history = History.read(folder / "history.csv", self.position.step)
-        self.objective = together.shared(Objective(self.bert))
+        self.objective = together.shared(Objective(self.bert, recipe.sight))
 
     def learn(self, given: Task, rate: float) -> tuple[list[float], list[float]]:
         """One step: mean losses and accuracies of words and pairs, over all processes."""
@@ -191,7 +191,7 @@ class _Run:
         if len(self.held) < (2 if self.recipe.negatives == "another" else 1):
             return None
         return evaluate(self.bert, self.held, self.recipe.mix, self.recipe.length, self.recipe.negatives,
-                        self.recipe.held)
+                        self.recipe.held, sight=self.recipe.sight)
 
     def snapshot(self) -> str | None:
         if not self.recipe.snapshot_due(self.position.step):

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from .config import BertConfig
+from .edits import Edits
 from .masking import Mix
 from .pairs import NEGATIVES
 from .problem import InputProblem
@@ -18,6 +19,7 @@ class Recipe:
     vocabulary       wordpieces to learn from the texts; or `tokenizer`: the checkpoint whose vocabulary to use
     init             a checkpoint to go on from instead of a new model; heads that it lacks are added
     mix, negatives   how words are masked, and where the second half of a NotNext pair comes from: another, same
+    sight            both, or left or right: what each position may look at in every layer, while learning
     length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
     steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
     snapshots        how many checkpoints to keep for each doubling of the steps, for a replay; 0 for none
@@ -31,6 +33,7 @@ class Recipe:
     init: str | None = None
     mix: Mix = field(default_factory=Mix)
     negatives: str = "another"
+    sight: str = "both"
     length: int = 128
     batch: int = 32
     steps: int | None = None
@@ -59,6 +62,7 @@ class Recipe:
             raise InputProblem(f"Negatives come from {' or '.join(NEGATIVES)}, not {self.negatives!r}.")
         if not (0 < self.rate < 1 and 0 <= self.warmup < 1 and 0 <= self.dropout < 1):
             raise InputProblem("The learning rate, warm-up and dropout are shares between 0 and 1.")
+        Edits(sight=self.sight)  # which says so when there is no such sight
         if not self.init:
             self.shape(max(self.vocabulary, 8))
 

@@ -26,6 +26,11 @@ class Task:
     words: Tensor  # (chosen,)
     labels: Tensor  # (batch,): 0 is IsNext, 1 is NotNext
 
+    def to(self, device: torch.device) -> "Task":
+        read = self.batch
+        return Task(Batch(read.ids.to(device), read.segments.to(device), read.mask.to(device)),
+                    self.places.to(device), self.words.to(device), self.labels.to(device))
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -82,8 +87,9 @@ def evaluate(bert: Bert, store: Store, mix: Mix, length: int = 128, negatives: s
     with torch.no_grad():
         for start in range(0, count, batch):
             given = task(questions[start: start + batch], bert.tokenizer, mix, generator)
+            given = given.to(bert.embeddings.token.weight.device)
             losses, right = objective(given)
-            sums, hits, words = sums + losses, hits + right, words + len(given.words)
+            sums, hits, words = sums + losses.cpu(), hits + right.cpu(), words + len(given.words)
     bert.train(training)
     return Scores(float(sums[0]) / words, float(hits[0]) / words, float(sums[1]) / count, float(hits[1]) / count,
                   words, count)

@@ -10,6 +10,8 @@ from .masking import Mix
 from .pairs import NEGATIVES
 from .problem import InputProblem
 
+WARM_STEPS = 50
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -72,15 +74,18 @@ class Recipe:
                  "attention_probs_dropout_prob": self.dropout, "max_position_embeddings": max(512, self.length)}
         return BertConfig.preset(self.preset, **(fixed | self.config))
 
-    def done(self, step: int, elapsed: float) -> float:
+    def done(self, step: float, elapsed: float) -> float:
         """The share of the run that is over, 0 to 1, after `step` steps and `elapsed` seconds."""
         share = step / self.steps if self.steps else elapsed / (60 * (self.minutes or 1))
         return min(1.0, share)
 
-    def learning_rate(self, done: float) -> float:
-        """Linear warm-up, then linear decay to zero at the end."""
+    def learning_rate(self, step: int, elapsed: float) -> float:
+        """Linear warm-up, then linear decay to zero at the end; in the middle of the step, so that none is for nothing."""
+        done = self.done(step + 0.5, elapsed)
         rising = done / self.warmup if self.warmup else 1.0
-        return self.rate * min(rising, (1 - done) / (1 - self.warmup))
+        if self.minutes:  # a slow machine takes few steps in the time, and needs them
+            rising = min(rising, (step + 0.5) / WARM_STEPS)
+        return self.rate * min(1.0, rising, (1 - done) / (1 - self.warmup))
 
     def snapshot_due(self, step: int) -> bool:
         """Whether a snapshot belongs to this step: 0, then evenly spaced on a logarithmic scale."""

@@ -14,31 +14,30 @@ from .recipe import Recipe
 from .smallworld import measure
 
 SMALL_WORLD = "small world"
-TEXT = "corpus.txt"
+TEXT, UNTRAINED = "corpus.txt", "untrained"
 STORIES, SEED = 12_000, 1
 # the greatest learning rate of each size, found by short trials
 RATE = {"tiny": 2e-3, "mini": 1e-3, "small": 5e-4}
 SNAPSHOTS = 2  # for each doubling of the steps
 
 
-def recipe(source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]) -> Recipe:
+def recipe(folder: Path, source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]) -> Recipe:
     """The settings behind the few that a class chooses."""
     _, hidden, heads = SIZES[preset]
     world = source == SMALL_WORLD
-    # weights near 1 / sqrt(hidden) leave the first plateau several times sooner than 0.02 does in so small a model
-    shape = {"initializer_range": round(hidden ** -0.5, 3), "num_attention_heads": max(heads, 4),
-             "max_position_embeddings": max(length, smallworld.LONGEST)}
-    return Recipe(preset=preset, config=shape, tokenizer="smallworld" if world else None, mix=Mix(**mix), length=length,
-                  batch=16, minutes=minutes, rate=RATE[preset], warmup=0.05, snapshots=SNAPSHOTS,
-                  hold_out=20, evaluations=30, held=256)
+    shape = {} if world else {"initializer_range": round(hidden ** -0.5, 3), "num_attention_heads": max(heads, 4)}
+    return Recipe(preset=preset, config=shape, init=str(folder / UNTRAINED) if world else None, mix=Mix(**mix),
+                  length=min(length, smallworld.LONGEST) if world else length, batch=16, minutes=minutes,
+                  rate=RATE[preset], snapshots=SNAPSHOTS, hold_out=20, evaluations=30, held=256)
 
 
 def learn(folder: Path, out: str, source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]
           ) -> Iterator[dict[str, Any]]:
     """Train into `out`, on the small world or on the text that stands in `folder`; run again, it goes on."""
     run = Path(out)
-    text, settings = folder / TEXT, recipe(source, preset, minutes, length, mix)
+    text, settings = folder / TEXT, recipe(folder, source, preset, minutes, length, mix)
     if source == SMALL_WORLD and not text.is_file():
+        smallworld.untrained(preset=preset).save(folder / UNTRAINED)
         yield from _stories(text)
     held: dict[str, Any] = {}
     for progress in pretrain(text, run, settings, again=True):

@@ -33,14 +33,18 @@ def measured(folder: Path, seed: int = 1, count: int = 512, keep: float = 0.1, c
                                            encoding="utf-8")
 
 
+def variety(kind: str, place: str) -> int:
+    """The number of different sentences of a kind at a place, counted by writing all of them."""
+    return len({way.words for way in derivations(KINDS[kind], {"place": place}, PRIORS, None)})
+
+
 def distinct() -> dict[str, int]:
-    """The number of different sentences of each kind, counted by writing all of them."""
+    """The number of different sentences of each kind; those that name no place or thing are counted once."""
     counts = {}
-    for name, write in KINDS.items():
-        found: set[int] = set()
-        for place in PLACES:
-            found.update(hash(way.words) for way in derivations(write, {"place": place.name}, PRIORS, None))
-        counts[name] = len(found)
+    for kind, write in KINDS.items():
+        found = {hash(way.words) for place in PLACES
+                 for way in derivations(write, {"place": place.name}, PRIORS, None)}
+        counts[kind] = len(found)
     return counts | {"together": sum(counts.values())}
 
 

@@ -3,6 +3,7 @@
 TEXT_CHARACTERS = 4000  # a sentence box; the model's own limit of wordpieces is said by the trace
 MODELS_LOADED = 4  # checkpoints kept in memory at once
 TRACES_KEPT = 64  # answers kept, over all readers
+TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
 
 # jobs: long work in its own process

@@ -1,5 +1,6 @@
 """The caches and the URL-bound inputs of the app; the only file with cache decorators."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -7,12 +8,12 @@ import streamlit as st
 
 import model
 from app import limits
-from model import Bert, Found, Trace
+from model import Bert, CheckpointProblem, Found, Trace
 from probes import replay
 
 DEFAULT_MODEL = "english"
-DEFAULT_A = "The keys to the old cabinet are on the table."
-DEFAULT_B = "She picks them up and opens the door."
+DEFAULT_A = "She poured a cup of hot coffee and sat down."
+DEFAULT_B = "Then she opened the newspaper and began to read."
 
 
 def models() -> list[Found]:
@@ -60,9 +61,20 @@ def answered(path: Path, text: str) -> replay.Answer:
     return _answered(str(path), (path / "config.json").stat().st_mtime, text)
 
 
+@st.cache_resource
+def settle() -> None:
+    """Take what is imported out of the garbage collector's rounds: it stays for good, and there is much of it."""
+    gc.collect()
+    gc.freeze()
+
+
 def bert() -> Bert:
-    """The model chosen in the sidebar."""
-    return load(st.session_state.get("model") or DEFAULT_MODEL)
+    """The model chosen in the sidebar: one that is offered, or a Hub name where those are allowed."""
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    # the name may come from the address, that is from anybody: it must not reach into the folders of this machine
+    if not any(found.name == name for found in models()) and (not hub() or Path(name).exists()):
+        raise CheckpointProblem(f"{name} is not among the models offered here.")
+    return load(name)
 
 
 def texts() -> tuple[str, str | None]:

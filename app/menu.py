@@ -29,7 +29,7 @@ PAGES = {
     "Ask": [
         Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
     ],
-    "Learn": [
+    "Make": [
         Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
     ],
 }

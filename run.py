@@ -3,6 +3,8 @@
 
     app          the browser laboratory (the default)
     test         lint, types and all tests
+    train        pre-train a BERT on your own text
+    evaluate     ask a checkpoint about held-out documents
     bench        side by side with the tools people use today
 """
 
@@ -26,6 +28,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # command -> the module that does it, the requirement files it needs
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
+    "train": ("model.train", ["requirements.txt"]),
+    "evaluate": ("model.evaluate", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

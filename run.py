@@ -5,6 +5,8 @@
     test         lint, types and all tests
     train        pre-train a BERT on your own text
     evaluate     ask a checkpoint about held-out documents
+    probe        what is written in each layer: probes with their baselines
+    smallworld   stories with planted truth, their trees, and the best that can be learned from them
     bench        side by side with the tools people use today
 """
 
@@ -30,6 +32,8 @@ COMMANDS = {
     "app": ("app", ["requirements.txt"]),
     "train": ("model.train", ["requirements.txt"]),
     "evaluate": ("model.evaluate", ["requirements.txt"]),
+    "probe": ("probes.cli", ["requirements.txt"]),
+    "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

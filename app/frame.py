@@ -10,6 +10,8 @@ from app import limits, state
 from model import Problem
 
 STYLE = Path(__file__).parent / "style.css"
+ICON = Path(__file__).parent / "icon.svg"
+INK = {"light": "#17212b", "dark": "#e9eef0"}  # textColor of the two themes
 
 
 def title(name: str, answers: str) -> None:
@@ -20,6 +22,10 @@ def title(name: str, answers: str) -> None:
 
 def chart(figure: go.Figure, looking: str, alt: str, key: str) -> None:
     """A figure with one line on what you are looking at, and its description for those who cannot see it."""
+    ink = INK["dark" if st.context.theme.type == "dark" else "light"]
+    figure.update_layout(font={"color": ink})
+    figure.update_xaxes(tickfont={"color": ink}, title={"font": {"color": ink}})
+    figure.update_yaxes(tickfont={"color": ink}, title={"font": {"color": ink}})
     st.caption(looking)
     st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "displayModeBar": False})
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, start
+from app.views import inputs, probes, start, train
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,11 @@ PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+    ],
+    "Ask": [
+        Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
+    ],
+    "Make": [
+        Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
     ],
 }

@@ -20,6 +20,11 @@ def words(trace: Trace) -> list[tuple[int, str]]:
     return kept
 
 
+def worth_hiding(listed: list[tuple[int, str]]) -> int:
+    """The index of the longest word, the last of them where several are: a guess at the one that carries meaning."""
+    return max(listed, key=lambda word: (len(word[1]), word[0]))[0]
+
+
 def blanked(trace: Trace, word: int) -> tuple[str, str, str]:
     """The text of sentence A before, in and after a word."""
     spans = [token.span for token in trace.tokens if token.word == word and token.span is not None]
@@ -28,9 +33,9 @@ def blanked(trace: Trace, word: int) -> tuple[str, str, str]:
 
 
 def telling_head(trace: Trace, word: int) -> tuple[int, int]:
-    """The (layer, head) that sends most of a word's attention to one other word, not to itself or [CLS] and [SEP]."""
+    """The (layer, head) that sends most of a word's attention to one word further off than its neighbours."""
     own = np.array([token.word == word for token in trace.tokens])
-    others = np.array([not token.special and token.word != word for token in trace.tokens])
+    others = np.array([token.word is not None and abs(token.word - word) > 1 for token in trace.tokens])
     if not others.any():
         return 0, 0
     strongest = trace.attention[:, :, own][..., others].mean(2).max(-1)  # (layers, heads)

@@ -29,7 +29,7 @@ def sequence_strips(parts: np.ndarray, names: tuple[str, ...], texts: list[str])
         figure.add_heatmap(z=values, zmid=0, zmin=-_reach(values), zmax=_reach(values), showscale=False,
                            colorscale=theme.DIVERGING, row=index // 2 + 1, col=index % 2 + 1,
                            hovertemplate=f"{name}, position %{{y}}, dimension %{{x}}: %{{z:.3f}}<extra></extra>")
-    theme.finished(figure, max(420, 120 + 46 * len(texts)))
+    theme.finished(figure, max(420, 130 + 40 * len(texts)))
     figure.update_yaxes(autorange="reversed", **theme.token_axis(texts))
     return figure.update_annotations(font={"size": 16})
 
@@ -61,9 +61,10 @@ def treemap(parts: list[Part], name: str) -> go.Figure:
         values=[int(groups.sum()), *map(int, groups), *map(int, table["count"])],
         text=["", *[""] * len(groups), *table["formula"]],
         texttemplate="%{label}<br>%{value:,}", hovertemplate="%{label}: %{value:,}<br>%{text}<extra></extra>",
-        marker={"colors": ["rgba(0,0,0,0)", *shades, *[colours.get(g, "#5c7a86") for g in table["group"]]],
-                "line": {"width": 1}}, tiling={"pad": 2}, textfont={"color": "white", "size": 15}))
-    return theme.finished(figure, 460)
+        marker={"colors": ["#4d5b63", *shades, *[colours.get(g, "#5c7a86") for g in table["group"]]],
+                "line": {"width": 1, "color": "rgba(255,255,255,0.55)"}},
+        tiling={"pad": 2}, textfont={"color": "white", "size": 15}))
+    return theme.finished(figure, 480).update_layout(uniformtext={"minsize": 13, "mode": "hide"})
 
 
 def ledger_table(ledgers: dict[str, list[Part]]) -> pd.DataFrame:

@@ -15,11 +15,11 @@ DIVERGING = [[0.0, "rgba(224,100,0,1)"], [0.5, "rgba(134,142,150,0.06)"], [1.0, 
 def finished(figure: go.Figure, height: int) -> go.Figure:
     """The figure with the house's type, margins and background."""
     figure.update_layout(
-        height=height, margin={"l": 8, "r": 8, "t": 30, "b": 8}, font={"size": 15},
+        height=height, margin={"l": 8, "r": 8, "t": 24, "b": 8}, font={"size": 15},
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", dragmode=False,
         hoverlabel={"font": {"size": 15}}, legend={"orientation": "h", "y": 1.12, "x": 0})
-    figure.update_xaxes(tickfont={"size": 14}, automargin=True, zeroline=False)
-    figure.update_yaxes(tickfont={"size": 14}, automargin=True, zeroline=False)
+    figure.update_xaxes(tickfont={"size": 14}, automargin=True, zeroline=False, showgrid=False)
+    figure.update_yaxes(tickfont={"size": 14}, automargin=True, zeroline=False, showgrid=False)
     return figure
 
 

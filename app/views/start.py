@@ -4,7 +4,7 @@ from html import escape
 
 import streamlit as st
 
-from app import frame, state
+from app import frame, limits, state
 from app.figures import lines, words
 from probes import cloze, showcase
 
@@ -16,15 +16,15 @@ def page(menu) -> None:
     frame.notes(trace.note)
     listed = showcase.words(trace)
     names = dict(listed)
-    middle = listed[len(listed) // 2][0]
-    hidden = st.pills("Hide a word of sentence A", list(names), default=middle, required=True, key="hide",
+    first = showcase.worth_hiding(listed)
+    hidden = st.pills("Hide a word of sentence A", list(names), default=first, required=True, key="hide",
                       format_func=lambda word: names[word])
-    before, original, after = showcase.blanked(trace, hidden if hidden in names else middle)
+    before, original, after = showcase.blanked(trace, hidden if hidden in names else first)
     left, right = st.columns([5, 6], gap="large")
     with left:
         _prediction(before, original, after)
     with right:
-        _attention(trace, hidden if hidden in names else middle)
+        _attention(trace, hidden if hidden in names else first)
     _doors(menu)
 
 
@@ -45,11 +45,12 @@ def _attention(trace, word: int) -> None:
     layer, head = showcase.telling_head(trace, word)
     first = [token for token in trace.tokens if token.segment == 0]
     marked = frozenset(token.position for token in first if token.word == word)
-    count = len(first)
+    count = min(len(first), limits.TOKENS_DRAWN)
+    names = " ".join(token.text for token in first if token.word == word)
     frame.chart(lines.bipartite(trace.attention[layer, head, :count, :count], trace.texts[:count], marked), key="lines",
                 looking=f"What you are looking at: layer {layer + 1}, head {head + 1}, one of "
                         f"{trace.attention.shape[0] * trace.attention.shape[1]}. Left, each token; right, the tokens it "
-                        "looks at; thicker is more.",
+                        f"looks at, thicker for more; orange is what *{frame.plain(names)}* looks at.",
                 alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} looks at.")
 
 

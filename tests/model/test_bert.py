@@ -55,7 +55,8 @@ def test_a_missing_head_is_said_and_nothing_is_invented(little):
 def test_the_masked_word_head_scores_by_the_embedding_matrix(little):
     state = torch.randn(1, 32)
     direct = little.mlm.norm(torch.nn.functional.gelu(little.mlm.dense(state)))
-    np.testing.assert_allclose(little.words(state)[0], little.embeddings.token.weight @ direct[0] + little.mlm.bias, atol=1e-5)
+    expected = little.embeddings.token.weight @ direct[0] + little.mlm.bias
+    np.testing.assert_allclose(little.words(state)[0], expected, atol=1e-5)
 
 
 def test_a_random_bert_is_the_same_for_the_same_seed_only(little):

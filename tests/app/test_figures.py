@@ -1,0 +1,46 @@
+"""Figures show what they are given, and text stays text."""
+
+import numpy as np
+import pandas as pd
+
+from app.figures import chips, embeddings, lines, words
+from app.frame import plain
+from model import BertConfig, Token, ledger
+
+HOSTILE = '<img src=x onerror="alert(1)">'
+
+
+def test_a_chip_shows_markup_and_never_runs_it():
+    shown = chips.row((Token(HOSTILE, 7, 0, 1, 0, (0, 5)),))
+    assert HOSTILE not in shown
+    assert "&lt;img src=x" in shown
+
+
+def test_chips_say_segment_position_and_kind():
+    pieces = Token("play", 5, 1, 1, 0, (0, 4)), Token("##ing", 6, 1, 2, 0, (4, 7))
+    shown = chips.row((Token("[CLS]", 101, 0, 0, None, None), *pieces))
+    assert shown.count('class="chip ') == 3
+    assert "chip a special" in shown
+    assert "chip b continues" in shown
+    assert "Always first" in shown
+
+
+def test_lines_are_drawn_only_where_there_is_weight():
+    attention = np.eye(3)
+    figure = lines.bipartite(attention, ["a", "b", HOSTILE], frozenset({1}))
+    assert sum(np.isfinite(trace.y).sum() for trace in figure.data if trace.mode == "lines") == 6
+    assert all("<img" not in text for trace in figure.data if trace.mode == "text" for text in trace.text)
+
+
+def test_the_word_that_stood_there_has_its_own_colour():
+    figure = words.bars(pd.DataFrame({"word": ["tea", "coffee"], "probability": [0.6, 0.4]}), "Coffee")
+    assert len(set(figure.data[0].marker.color)) == 2
+
+
+def test_the_table_of_parameters_adds_up():
+    table = embeddings.ledger_table({"base": ledger(BertConfig()), "tiny": ledger(BertConfig.preset("tiny"))})
+    assert table["base"].iloc[-1] == table["base"].iloc[:-1].sum() == 110_106_428
+
+
+def test_plain_text_survives_markdown():
+    assert plain("a*b* [x](http://y) :red[z] $q$") == r"a\*b\* \[x\]\(http\://y\) \:red\[z\] \$q\$"

@@ -17,6 +17,7 @@ JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is
 
 # training
 TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
+TRAIN_WORDS_LEAST = 200  # less cannot be cut into pairs worth learning from
 TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
 REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
 

@@ -77,7 +77,8 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
 def probed_example() -> results.Result:
     """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
     with tempfile.TemporaryDirectory() as folder:
-        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, limit=limits.EXAMPLE_WORDS):
+        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, "deprel",
+                                limit=limits.EXAMPLE_WORDS):
             pass
         return results.read(Path(folder) / results.RESULT)
 

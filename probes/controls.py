@@ -75,7 +75,7 @@ def controls(bert: Bert, a: str, b: str, text: str = "") -> list[Control]:
                 missing="" if drawn else "None of the sentences kept for this is made of words this model knows."),
         Control("nearby", "B from the same text, but not next", "whether B comes at once or elsewhere in the text",
                 tuple(cut.encode(a, other) for other in stayed),
-                missing="" if stayed else "Give the text that the pair comes from, with at least one more sentence."),
+                missing="" if stayed else "Give the text that A comes from, with at least one more sentence."),
         Control("shuffled", "B with its words shuffled", "the order of the words in B",
                 tuple(cut.encode_ids(ids[0], other) for other in mixed),
                 missing="" if mixed else "B has too few different words to shuffle."),
@@ -133,9 +133,11 @@ def elsewhere(bert: Bert, a: str, b: str, count: int = SAMPLES) -> list[str]:
 
 
 def nearby(a: str, b: str, text: str, count: int = SAMPLES) -> list[str]:
-    """Sentences of the text other than A, B and the one that truly follows A, spread over the text."""
+    """Sentences of the text that A stands in, other than A, B and the one that truly follows, spread over the text."""
     told = [sentence for line in text.splitlines() for sentence in corpus.sentences(line)]
     plain = [_plain(sentence) for sentence in told]
+    if _plain(a) not in plain:
+        return []
     taken = {_plain(a), _plain(b)} | {plain[i + 1] for i, said in enumerate(plain[:-1]) if said == _plain(a)}
     left = [sentence for sentence, said in zip(told, plain, strict=True) if said not in taken]
     places = np.unique(np.linspace(0, len(left) - 1, min(count, len(left))).astype(int)) if left else []
@@ -149,7 +151,7 @@ def verdict(found: Sequence[Outcome]) -> str:
     changes = [(outcome, outcome.mean - base) for outcome in found[1:] if len(outcome.probabilities)]
     large = sorted((c for c in changes if abs(c[1]) >= LARGE), key=lambda c: -abs(c[1]))
     small = [outcome for outcome, change in changes if abs(change) < SMALL]
-    said = [f"The answer is {answer}: P(IsNext) is {base:.2f}."]
+    said = [f"The answer is {answer}: P(IsNext) is {base:.2f} (in brackets: after a change)."]
     if large:
         said.append("It follows " + _listed([f"{o.control.cue} ({o.mean:.2f})" for o, _ in large]) + ".")
     else:

@@ -76,11 +76,11 @@ def questions(texts: Sequence[Sequence[str]], count: int, seed: int = 0) -> list
     return asked
 
 
-def missing(asked: Iterable[Question]) -> dict[str, str]:
-    """Which kinds of false pairs this text could not give, and why."""
-    found = {question.kind for question in asked}
+def missing(kinds: Iterable[str]) -> dict[str, str]:
+    """Which kinds of false pairs are not among these, and why a text cannot give them."""
     reasons = {"another": "The text is one document: separate documents by blank lines to get false pairs from others.",
                "same": "No document has a third sentence to take instead of the true one.", "swapped": ""}
+    found = set(kinds)
     return {kind: reasons[kind] for kind in KINDS if kind not in found}
 
 
@@ -123,21 +123,22 @@ def sheet(answered: pd.DataFrame, kind: str) -> pd.DataFrame:
     """One exam: the false pairs of a kind and the true ones about the same places of the text."""
     false = answered[answered["kind"] == kind]
     true = answered[(answered["kind"] == TRUE) & answered["place"].isin(false["place"])]
-    return pd.concat([true, false], ignore_index=True)
+    return pd.DataFrame(pd.concat([true, false], ignore_index=True))
 
 
 def worst(answered: pd.DataFrame, kind: str, count: int = 10) -> pd.DataFrame:
     """The mistakes the model was surest of, surest first."""
     part = sheet(answered, kind)
     sure = np.where(part["truth"], 1 - part["probability"], part["probability"])
-    return part.assign(sure=sure)[sure > 0.5].sort_values("sure", ascending=False, kind="stable").head(count)
+    ranked = part.assign(sure=sure).sort_values("sure", ascending=False, kind="stable")
+    return ranked.head(min(count, int((sure > 0.5).sum())))
 
 
-def work(folder: Path, checkpoint: str, source: str, count: int, seed: int = 0) -> Iterator[dict]:
+def work(folder: Path, checkpoint: str, hub: bool, source: str, count: int) -> Iterator[dict]:
     """An exam as a job: `answers.csv` in the folder. `source` is a file there, or WORLD."""
     yield {"fraction": 0.0, "stage": "Loading the model and drawing pairs"}
-    bert = model.load(checkpoint)
-    asked = questions(world() if source == WORLD else documents(folder / source), count, seed)
+    bert = model.load(checkpoint, hub)
+    asked = questions(world() if source == WORLD else documents(folder / source), count)
     file = folder / "margins.npy"
     yield from reading.margins(bert, packed(bert, asked), file, f"Answering {len(asked):,} questions")
     answers(asked, np.load(file)).to_csv(folder / "answers.csv", index=False)

@@ -51,6 +51,11 @@ def squared(margins: np.ndarray) -> np.ndarray:
     return found
 
 
+def links(margins: np.ndarray) -> np.ndarray:
+    """The logarithm of P(j follows i): along an order these add up to that of all its links together."""
+    return -np.log1p(np.exp(-np.clip(margins, -700, 700)))
+
+
 def check(sentences: Sequence[str]) -> None:
     if len(sentences) < FEWEST:
         raise InputProblem("A document needs at least two sentences: there is nothing to put in order.")
@@ -74,6 +79,23 @@ def greedy(scores: np.ndarray) -> tuple[int, ...]:
     order = [next(place for place in range(count) if place not in before)]
     while order[-1] in after:
         order.append(int(after[order[-1]]))
+    return tuple(order)
+
+
+def undirected(scores: np.ndarray) -> tuple[int, ...]:
+    """As `greedy`, for scores that are the same both ways: neighbours are joined, in whichever direction."""
+    count = len(scores)
+    beside: list[list[int]] = [[] for _ in range(count)]
+    chain = list(range(count))
+    ranked = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), axis=None, kind="stable")
+    for one, other in zip(*np.unravel_index(ranked, scores.shape), strict=True):
+        if len(beside[one]) < 2 and len(beside[other]) < 2 and chain[one] != chain[other]:
+            beside[one].append(int(other))
+            beside[other].append(int(one))
+            chain = [chain[one] if name == chain[other] else name for name in chain]
+    order = [next(place for place in range(count) if len(beside[place]) < 2)]
+    while len(order) < count:
+        order.append(next(place for place in beside[order[-1]] if place not in order[-2:]))
     return tuple(order)
 
 
@@ -133,17 +155,29 @@ def chance_band(count: int, share: float = 0.95) -> float:
     return 1.0
 
 
-def recovered(scores: np.ndarray, method: Callable[[np.ndarray], tuple[int, ...]] = greedy) -> Recovered:
-    """The order that a method finds in a matrix of scores, and its τ."""
-    order = method(scores)
+def recovered(scores: np.ndarray, method: Callable[[np.ndarray], tuple[int, ...]] = greedy, seed: int = 0) -> Recovered:
+    """The order that a method finds in a matrix of scores, and its τ; the sentences are shuffled before it looks.
+
+    Without that, equal scores would be settled by who stands first, which is the true order.
+    """
+    shuffled = np.random.default_rng(seed).permutation(len(scores))
+    order = tuple(int(shuffled[place]) for place in method(scores[np.ix_(shuffled, shuffled)]))
     return Recovered(order, tau(order))
 
 
-def by_overlap(sentences: Sequence[str]) -> Recovered:
-    """The order that shared words give; they know no direction, so the better of both directions counts."""
-    found = greedy(overlap.matrix(sentences))
-    either = max((found, found[::-1]), key=tau)
-    return Recovered(either, tau(either))
+def by_overlap(sentences: Sequence[str], tries: int = 40) -> float:
+    """τ of the order that shared words give, the mean over many ways to settle equal scores.
+
+    Words are shared in both directions alike, so each order counts in the better direction: |τ|.
+    """
+    scores = overlap.matrix(sentences)
+    return float(np.mean([abs(recovered(scores, undirected, seed).tau) for seed in range(tries)]))
+
+
+def chance_size(count: int) -> float:
+    """The mean of |τ| over random orders: what a random order gets in its better direction."""
+    values, ways = chance(count)
+    return float(np.abs(values) @ ways)
 
 
 def true_next_first(scores: np.ndarray) -> float:
@@ -152,9 +186,9 @@ def true_next_first(scores: np.ndarray) -> float:
     return float((rows.argmax(1) == np.arange(1, len(scores))).mean())
 
 
-def work(folder: Path, checkpoint: str, sentences: list[str]) -> Iterator[dict]:
+def work(folder: Path, checkpoint: str, hub: bool, sentences: list[str]) -> Iterator[dict]:
     """The matrix of a document as a job: `margins.npy` in the folder, to be `squared`."""
     yield {"fraction": 0.0, "stage": "Loading the model"}
-    bert = model.load(checkpoint)
+    bert = model.load(checkpoint, hub)
     encodings = pairs(bert, sentences)
     yield from reading.margins(bert, encodings, folder / "margins.npy", f"Reading {len(encodings):,} pairs")

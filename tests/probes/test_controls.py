@@ -44,6 +44,10 @@ def test_the_true_next_sentence_is_never_a_control_even_if_b_is_another():
     assert B not in controls.nearby(A, "Something else.", TEXT)
 
 
+def test_a_text_that_does_not_hold_a_is_not_taken_for_its_text():
+    assert controls.nearby("My car is red.", B, TEXT) == []
+
+
 def test_shuffling_keeps_the_words_and_changes_their_order(made):
     pair = made["pair"].encodings[0]
     for encoding in made["shuffled"].encodings:
@@ -104,8 +108,8 @@ def outcome(name: str, cue: str, probability: float) -> controls.Outcome:
 def test_the_verdict_names_the_cues_that_move_the_answer():
     said = controls.verdict([outcome("pair", "", 0.9), outcome("topic", "what B is about", 0.2),
                              outcome("shuffled", "the order of the words", 0.88), outcome("swapped", "the order", 0.8)])
-    assert said == ("The answer is IsNext: P(IsNext) is 0.90. It follows what B is about (0.20). "
-                    "It hardly notices the order of the words (0.88).")
+    assert said == ("The answer is IsNext: P(IsNext) is 0.90 (in brackets: after a change). "
+                    "It follows what B is about (0.20). It hardly notices the order of the words (0.88).")
 
 
 def test_the_verdict_of_a_head_that_says_the_same_of_everything():

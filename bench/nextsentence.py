@@ -33,12 +33,11 @@ def rows() -> Iterator[Row]:
     def mine():
         return nextsentence.probabilities(order.matrix(bert, sentences))
 
-    def loop():
+    def loop(pairs: list[tuple[str, str]]):
         with torch.inference_mode():
-            return [float(theirs(**cut(a, b, return_tensors="pt")).logits.softmax(-1)[0, 0])
-                    for a, b in permutations(sentences, 2)]
+            return [float(theirs(**cut(a, b, return_tensors="pt")).logits.softmax(-1)[0, 0]) for a, b in pairs]
 
-    found = mine()
-    np.testing.assert_allclose(found[~np.eye(SENTENCES, dtype=bool)], loop(), atol=1e-5)
-    yield compare(f"document matrix, {SENTENCES} sentences, {SENTENCES * (SENTENCES - 1):,} pairs", mine, loop,
+    every = list(permutations(sentences, 2))
+    np.testing.assert_allclose(mine()[~np.eye(SENTENCES, dtype=bool)][:100], loop(every[:100]), atol=1e-5)
+    yield compare(f"document matrix, {SENTENCES} sentences, {len(every):,} pairs", mine, lambda: loop(every),
                   "transformers, pair by pair", 2.0, repeats=3)

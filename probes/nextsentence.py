@@ -66,7 +66,7 @@ def margins(bert: Bert, encodings: Sequence[Encoding], edits: Sequence[Edits] | 
     return found
 
 
-def judged(bert: Bert, encodings: Sequence[Encoding], edits: Sequence[Edits] | None = None, tokens_at_once: int = 2048
+def judged(bert: Bert, encodings: Sequence[Encoding], edits: Sequence[Edits] | None = None, tokens_at_once: int = 1024
            ) -> Iterator[tuple[list[int], np.ndarray]]:
     """Batch by batch, which inputs were read and their margins, so that a long run can show how far it is."""
     head = bert.need_nsp()

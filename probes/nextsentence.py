@@ -51,11 +51,17 @@ def packed(bert: Bert, a: str, b: str) -> Encoding:
             raise InputProblem(f"Sentence {name} is empty: next-sentence prediction needs two sentences.")
     encoding = bert.tokenizer.encode(a, b)
     for segment, name in enumerate("AB"):
-        pieces = [token.id for token in encoding.tokens if token.segment == segment and not token.special]
-        if all(piece == bert.tokenizer.unknown for piece in pieces):
-            raise InputProblem(f"The vocabulary of this model knows no character of sentence {name}, "
-                               "so there is nothing to judge: choose a model for this script, or other words.")
+        check(bert, [token.id for token in encoding.tokens if token.segment == segment and not token.special], name)
     return encoding
+
+
+def check(bert: Bert, pieces: Sequence[int], name: str) -> None:
+    """Refuse a sentence of which the vocabulary knows no word, only perhaps the full stop."""
+    words = bert.tokenizer.words
+    known = any(piece != bert.tokenizer.unknown and any(map(str.isalnum, words[piece])) for piece in pieces)
+    if not known and bert.tokenizer.unknown in pieces:
+        raise InputProblem(f"The vocabulary of this model knows no word of sentence {name}, so there is nothing to "
+                           "judge: choose a model for this script, or other words.")
 
 
 def margins(bert: Bert, encodings: Sequence[Encoding], edits: Sequence[Edits] | None = None) -> np.ndarray:

@@ -29,9 +29,7 @@ def pairs(bert: Bert, sentences: Sequence[str]) -> list[Encoding]:
     cut, room = bert.tokenizer, bert.config.max_position_embeddings - 3
     pieces = [cut.pieces(sentence) for sentence in sentences]
     for number, ids in enumerate(pieces, 1):
-        if all(piece == cut.unknown for piece in ids):
-            raise InputProblem(f"The vocabulary of this model knows no character of sentence {number}: "
-                               "choose a model for this script, or leave the sentence out.")
+        nextsentence.check(bert, ids, str(number))
         if 2 * len(ids) > room:
             raise InputProblem(f"Sentence {number} has {len(ids)} wordpieces; at most {room // 2} are read here, so "
                                "that every pair fits. Split it or leave it out.")

@@ -32,11 +32,12 @@ def _sentences() -> list[str]:
                         persist_state="session")
     uploaded = st.file_uploader("Or a text file", type=["txt"], key="nsp_upload", max_upload_size=1)
     if uploaded is not None:
-        text = _decoded(uploaded.getvalue())
+        text = decoded(uploaded.getvalue())
     return [sentence for line in text.splitlines() for sentence in corpus.sentences(line)]
 
 
-def _decoded(content: bytes) -> str:
+def decoded(content: bytes) -> str:
+    """An uploaded file as text."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

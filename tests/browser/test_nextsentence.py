@@ -28,14 +28,14 @@ def test_a_lesson_fills_the_sidebar_and_asks_its_question(open_page):
     page = open_page("/next-sentence")
     page.get_by_role("combobox", name="A pair to start from").click()
     page.get_by_role("option", name="Another topic").click()
-    expect(page.get_by_label("Sentence B")).to_have_value("The treaty was signed in the following spring.")
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The treaty was signed in the following spring.")
     expect(page.get_by_text("Which words of B give it away?")).to_be_visible()
 
 
 def test_one_click_runs_all_controls(open_page):
     page = open_page(address(a=A, b=B))
     page.get_by_role("radio", name="Controls").click()
-    expect(page.get_by_test_id("stAlert")).to_contain_text("The answer is")
+    expect(page.get_by_test_id("stAlert").filter(has_text="The answer is")).to_be_visible()
     chart = page.get_by_test_id("stPlotlyChart")
     for name in ("A and B swapped", "B from another topic", "B repeated from A", "One segment id for both",
                  "No [SEP] between them", "A empty", "B empty"):
@@ -44,11 +44,13 @@ def test_one_click_runs_all_controls(open_page):
     assert "nsp=Controls" in page.url
 
 
-def test_the_evidence_has_its_four_charts(open_page):
-    page = open_page(address(a=A, b=B, nsp="Evidence"), dark=True)
+def test_the_evidence_has_its_four_charts_and_markup_in_the_sentences_is_text(open_page):
+    page = open_page(address(a="<img src=x onerror=alert(1)> is a tag.", b="<b>Bold</b> it is not.", nsp="Evidence"),
+                     dark=True)
     expect(page.get_by_test_id("stPlotlyChart")).to_have_count(4)
     expect(page.get_by_text("even look", exact=True)).to_be_visible()
     expect(page.get_by_text("The largest change: layer")).to_be_visible()
+    expect(page.locator("[data-testid=stMain] img")).to_have_count(0)
 
 
 def test_a_short_document_is_put_in_order(open_page):
@@ -67,16 +69,14 @@ def test_a_longer_document_becomes_a_job_and_then_a_matrix(open_page):
     expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)
 
 
-@pytest.mark.parametrize("text, said", [
-    ("Only one sentence.", "at least two sentences"),
-    ("Here it is. " * 500, "This document has 500 sentences"),
-    ("Here it is. ᚠᚢᚦ ᚨᚱᚲ.", "Not a single word"),
-])
-def test_a_document_that_cannot_be_ordered_is_refused_in_one_sentence(open_page, text, said):
+def test_a_document_that_cannot_be_ordered_is_refused_in_one_sentence(open_page):
     page = open_page(address(nsp="A document"))
-    write(page, text)
-    expect(page.get_by_test_id("stAlert")).to_contain_text(said)
-    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(0)
+    for text, said in (("Only one sentence.", "at least two sentences"),
+                       ("Here it is. " * 500, "This document has 500 sentences"),
+                       ("Here it is.\nᚠᚢᚦ ᚨᚱᚲ.", "knows no word of sentence 2")):
+        write(page, text)
+        expect(page.get_by_test_id("stAlert")).to_contain_text(said)
+        expect(page.get_by_test_id("stPlotlyChart")).to_have_count(0)
 
 
 def test_an_exam_in_the_small_world_gives_marks_beside_shared_words(open_page):
@@ -102,7 +102,7 @@ def test_an_uploaded_text_is_examined_and_one_document_says_what_is_missing(open
 
 @pytest.mark.parametrize("asked, said", [
     ({"a": A, "b": ""}, "Sentence B is empty"),
-    ({"a": A, "b": "ᚠᚢᚦ ᚨᚱᚲ"}, "knows no character of sentence B"),
+    ({"a": A, "b": "ᚠᚢᚦ ᚨᚱᚲ"}, "knows no word of sentence B"),
 ])
 def test_a_pair_that_cannot_be_judged_is_refused_in_one_sentence(open_page, asked, said):
     page = open_page(address(**asked))
@@ -110,13 +110,7 @@ def test_a_pair_that_cannot_be_judged_is_refused_in_one_sentence(open_page, aske
     expect(page.get_by_test_id("stMetric")).to_have_count(0)
 
 
-def test_markup_in_the_sentences_is_text(open_page):
-    page = open_page(address(a="<img src=x onerror=alert(1)> is a tag.", b="<b>Bold</b> it is not.", nsp="Evidence"))
-    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(4)
-    assert page.locator("[data-testid=stMain] img[src=x]").count() == 0
-
-
 def write(page, text: str) -> None:
-    box = page.get_by_label("The document")
+    box = page.get_by_role("textbox", name="The document")
     box.fill(text)
     box.press("Control+Enter")

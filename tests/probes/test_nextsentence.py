@@ -57,8 +57,8 @@ def test_a_batch_gives_what_single_calls_give(english):
 @pytest.mark.parametrize("a, b, said", [
     ("My dog is cute.", "", "Sentence B is empty"),
     ("   ", "He likes playing.", "Sentence A is empty"),
-    ("My dog is cute.", "ᚠᚢᚦ ᚨᚱᚲ", "knows no character of sentence B"),
-    ("ᚠᚢᚦ", "My dog is cute.", "knows no character of sentence A"),
+    ("My dog is cute.", "ᚠᚢᚦ ᚨᚱᚲ.", "knows no word of sentence B"),
+    ("ᚠᚢᚦ", "My dog is cute.", "knows no word of sentence A"),
     ("ᚠᚢᚦ", "ᚨᚱᚲ", "knows none of these characters"),
 ])
 def test_nothing_is_judged_where_there_is_nothing_to_judge(english, a, b, said):

@@ -88,7 +88,7 @@ def test_scores_that_are_all_equal_do_not_give_the_true_order_away():
 
 @pytest.mark.parametrize("sentences, said", [
     (STORY[:1], "at least two sentences"), (STORY * 200, "600 sentences"),
-    ([*STORY, "ᚠᚢᚦ ᚨᚱᚲ"], "no character of sentence 4"), ([STORY[0], "dog " * 300], "Sentence 2 has 300 wordpieces"),
+    ([*STORY, "ᚠᚢᚦ ᚨᚱᚲ."], "no word of sentence 4"), ([STORY[0], "dog " * 300], "Sentence 2 has 300 wordpieces"),
 ])
 def test_what_cannot_be_ordered_is_said(english, sentences, said):
     with pytest.raises(InputProblem, match=said):

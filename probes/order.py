@@ -179,9 +179,10 @@ def chance_size(count: int) -> float:
 
 
 def true_next_first(scores: np.ndarray) -> float:
-    """How often the sentence that truly follows has the highest score of its row. (first, second) -> share."""
+    """How often the true next sentence has the highest score of its row; equal ones share. (first, second) -> share."""
     rows = np.where(np.isnan(scores), -np.inf, scores)[:-1]
-    return float((rows.argmax(1) == np.arange(1, len(scores))).mean())
+    highest = rows == rows.max(1, keepdims=True)
+    return float((np.diagonal(highest, 1) / highest.sum(1)).mean())
 
 
 def work(folder: Path, checkpoint: str, hub: bool, sentences: list[str]) -> Iterator[dict]:

@@ -8,7 +8,7 @@ from app import frame, jobs, limits, panel, state
 from app.figures import document as figures
 from app.views.pairlessons import DOCUMENTS
 from model import Bert, InputProblem, corpus
-from probes import nextsentence, order
+from probes import nextsentence, order, overlap
 
 
 def section(bert: Bert) -> None:
@@ -67,14 +67,16 @@ def _shown(margins: np.ndarray, sentences: list[str]) -> None:
     if count <= order.EXACT:
         found["exact"] = order.recovered(links, order.best)
     best = list(found.values())[-1]
-    first, by_chance, p = order.true_next_first(links), 1 / (count - 1), order.as_good_by_chance(best.tau, count)
+    first, p = order.true_next_first(links), order.as_good_by_chance(best.tau, count)
+    by_words, by_chance = order.true_next_first(overlap.matrix(sentences)), 1 / (count - 1)
     taus = {name: one.tau for name, one in found.items()} | {"shared words": order.by_overlap(sentences)}
     left, right = st.columns(2, gap="large")
     with left:
         frame.chart(figures.matrix(nextsentence.probabilities(margins), sentences), key="nsp-matrix",
                     looking="What you are looking at: P(IsNext) for every two sentences, row first, column second. Orange "
                             "frames are the true next sentences; a head that knew them would colour only those. The true "
-                            f"next has the highest of its row in {first:.0%} of the rows (by chance {by_chance:.0%}).",
+                            f"next has the highest of its row in {first:.0%} of the rows (by shared words "
+                            f"{by_words:.0%}, by chance {by_chance:.0%}).",
                     alt=f"Square map of {count} by {count} probabilities; the true next sentence has the highest of its "
                         f"row in {first:.0%} of the rows.")
     with right:

@@ -8,7 +8,7 @@ from app.figures import chips
 from app.figures import nextsentence as figures
 from app.views import document, exam
 from app.views.pairlessons import LESSONS
-from probes import controls, evidence, nextsentence
+from probes import controls, evidence, nextsentence, overlap
 
 
 def page() -> None:
@@ -51,10 +51,12 @@ def _pair(bert) -> None:
                 looking="What you are looking at: the two outputs of the next-sentence head as probabilities. The dotted "
                         "line is one half, where a head that knows nothing would stand.",
                 alt=f"One bar: IsNext {judgement.is_next:.1%}, NotNext {judgement.not_next:.1%}.")
-    left, middle, right = st.columns(3)
+    left, middle, right, last = st.columns(4)
     left.metric("P(IsNext), output 0", f"{judgement.is_next:.4f}", help="The first output means: B follows A.")
     middle.metric("P(NotNext), output 1", f"{judgement.not_next:.4f}", help="The second output means: it does not.")
     right.metric("Margin", f"{judgement.margin:+.3f}", help="Score of IsNext minus score of NotNext, before the softmax.")
+    last.metric("Shared words", f"{overlap.shared(*_texts()):.2f}",
+                help="The baseline without a model: content words in both sentences over all their content words.")
     st.markdown("**How the pair was packed**")
     st.caption("What you are looking at: [CLS] A [SEP] B [SEP] with the number, segment and position of each piece. The "
                "head reads only the last state of [CLS].")

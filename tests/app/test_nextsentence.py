@@ -48,4 +48,4 @@ def test_choosing_a_lesson_writes_both_sentences():
     app.selectbox(key="lesson").select(LESSONS[7].title).run()
     assert not app.exception
     assert (app.text_area(key="a").value, app.text_area(key="b").value) == (LESSONS[7].a, LESSONS[7].b)
-    assert len(app.metric) == 3
+    assert len(app.metric) == 4

@@ -72,6 +72,9 @@ def test_the_links_of_an_order_add_up_to_the_probability_of_all_of_them():
 def test_the_true_next_sentence_is_counted_where_it_is_first_in_its_row():
     assert order.true_next_first(planted([0, 1, 2, 3])) == 1
     assert order.true_next_first(planted([3, 2, 1, 0])) == 0
+    level = np.zeros((4, 4))
+    np.fill_diagonal(level, np.nan)
+    assert order.true_next_first(level) == pytest.approx(1 / 3)
 
 
 def test_shared_words_recover_a_chain_up_to_its_direction():

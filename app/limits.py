@@ -5,6 +5,9 @@ MODELS_LOADED = 4  # checkpoints kept in memory at once
 TRACES_KEPT = 64  # answers kept, over all readers
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
+DOCUMENT_CHARACTERS = 60_000  # the box for a whole document
+SENTENCES_AT_ONCE = 10  # of a document whose pairs are all read while the page waits; more become a job
+EXAM_MEGABYTES = 20  # of a text to draw pairs from
 
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once

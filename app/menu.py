@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, probes, start, train
+from app.views import inputs, nextsentence, probes, start, train
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ PAGES = {
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
     ],
     "Ask": [
+        Entry("Next sentence", ":material/low_priority:", "next-sentence", "Does B follow A?", nextsentence.page),
         Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
     ],
     "Make": [

@@ -99,6 +99,18 @@ def bert() -> Bert:
     return load(name)
 
 
+def source() -> str:
+    """The current model as another process can load it: a folder, or a Hub name."""
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    return next((str(found.path) for found in models() if found.name == name), name)
+
+
+def changed() -> float:
+    """When the current model was last written: what was found out before that is about another model."""
+    config = Path(source()) / "config.json"
+    return config.stat().st_mtime if config.is_file() else 0.0
+
+
 def texts() -> tuple[str, str | None]:
     """Sentence A and, where there is one, sentence B."""
     b = st.session_state.get("b", DEFAULT_B)

@@ -98,6 +98,13 @@ def bert() -> Bert:
     return load(name)
 
 
+def source() -> str:
+    """Where the model chosen in the sidebar is loaded from, for work in another process and for code to copy."""
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    path = next((found.path for found in models() if found.name == name), None)
+    return name if path is None or path.parent == model.checkpoint.SHIPPED else str(path)
+
+
 def texts() -> tuple[str, str | None]:
     """Sentence A and, where there is one, sentence B."""
     b = st.session_state.get("b", DEFAULT_B)

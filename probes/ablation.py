@@ -24,12 +24,15 @@ class Question:
 
 
 def masked(bert: Bert, encoding: Encoding, position: int, answer: str | None = None) -> Question:
-    """The question which word stands at a position; the answer is the word that stood there, or the one given."""
-    token = encoding.tokens[position]
-    given = token.id if answer is None else bert.tokenizer.id(answer)
+    """Which word stands at a position? The answer is the one given, the one that stood there, or the likeliest."""
+    given = encoding.tokens[position].id if answer is None else bert.tokenizer.id(answer)
     if given is None:
         raise InputProblem(f"{answer} is not one wordpiece of this model's vocabulary.")
-    return Question(encoding.replaced({position: (bert.tokenizer.mask, "[MASK]")}), position, given)
+    hidden = encoding.replaced({position: (bert.tokenizer.mask, "[MASK]")})
+    if given == bert.tokenizer.mask:
+        with torch.inference_mode():
+            given = int(bert.words(bert(hidden)[0, position]).argmax())
+    return Question(hidden, position, given)
 
 
 def answers(bert: Bert, questions: Sequence[Question], edits: Sequence[Edits]) -> Tensor:

@@ -17,9 +17,10 @@ PARTS = ("payload.js", "weights.js", "pens.js", "views.js", "controls.js", "savi
 VIEWS, UNITS, EDGES, HIDE = ("model", "head", "heatmap"), ("pieces", "words"), ("AA", "AB", "BA", "BB"), (
     "special", "punctuation")
 
-PAGE_STYLE = """:root { color-scheme: light dark; --st-background-color: #ffffff; --st-text-color: #22262e; }
-@media (prefers-color-scheme: dark) { :root { --st-background-color: #0e1117; --st-text-color: #f2f4f8;
-  --st-border-color: #4a5361; --st-secondary-background-color: #222831; } }
+PAGE_STYLE = """:root { color-scheme: light dark; --st-background-color: #fcfcfa; --st-text-color: #17212b;
+  --st-primary-color: #0b7285; }
+@media (prefers-color-scheme: dark) { :root { --st-background-color: #11181d; --st-text-color: #e9eef0;
+  --st-primary-color: #22b8cf; --st-border-color: #3a4952; --st-secondary-background-color: #1b252c; } }
 body { margin: 24px; background: var(--st-background-color); color: var(--st-text-color); }
 h1 { font: 600 22px system-ui, sans-serif; }"""
 
@@ -82,8 +83,14 @@ def board(picture: Picture, *, choice: Choice | None = None, turn: int = 0, swit
     clicked off: which ones comes back in the choice, the values stay as given.
     """
     data = _packed(picture, choice or Choice(), turn, switchable)
-    told = _component()(key=key, data=data, on_choice_change=_nothing)["choice"]
-    return Choice.received(told) if told else choice or Choice()
+    _component()(key=key, data=data, on_choice_change=_nothing)
+    return chosen(key, choice or Choice(), turn)
+
+
+def chosen(key: str, start: Choice, turn: int = 0) -> Choice:
+    """What the user has chosen on the board with this key since `turn`, also before it is shown; else `start`."""
+    told = (st.session_state.get(key) or {}).get("choice")
+    return Choice.received(told) if told and told.get("turn") == turn else start
 
 
 def document(picture: Picture, title: str, choice: Choice | None = None) -> str:

@@ -36,7 +36,7 @@ class Board {
   change(part) {
     this.preview(part);
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.tell(this.choice), 120);
+    this.waiting = setTimeout(() => this.tell({ ...this.choice, turn: this.data.turn }), 120);
   }
 
   preview(part) {

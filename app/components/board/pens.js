@@ -1,14 +1,14 @@
 // One way of drawing, two kinds of paper: the canvas on screen and an SVG file.
 
-const HEAD_COLOURS = ["#2f7ed8", "#e8710a", "#1a9850", "#d6336c", "#7b4fd6", "#0f9fb5", "#a86a00", "#c03d3d",
-  "#5b8c00", "#b5179e", "#52667a", "#00857a"];
+const HEAD_COLOURS = ["#1098ad", "#e8710a", "#7048e8", "#2f9e44", "#d6336c", "#2f6fd0", "#96705b", "#e03131",
+  "#5c7f00", "#ae3ec9", "#52667a", "#00857a"];
 const INK = {
-  light: { paper: "#ffffff", text: "#22262e", faint: "#6a7280", grid: "#d5dae1", accent: "#c2410c",
-    scale: [[255, 255, 255], [158, 202, 232], [49, 120, 190], [8, 40, 100]],
-    minus: [[255, 255, 255], [250, 186, 120], [222, 95, 10], [118, 42, 2]] },
-  dark: { paper: "#0e1117", text: "#f2f4f8", faint: "#a7b0bd", grid: "#39414d", accent: "#ffb454",
-    scale: [[24, 29, 38], [28, 84, 140], [72, 160, 228], [214, 240, 255]],
-    minus: [[24, 29, 38], [128, 62, 14], [236, 128, 40], [255, 226, 190]] },
+  light: { paper: "#fcfcfa", text: "#17212b", faint: "#5d6873", grid: "#cdd6d6", accent: "#e8590c",
+    scale: [[252, 252, 250], [150, 208, 219], [16, 130, 160], [6, 56, 78]],
+    minus: [[252, 252, 250], [250, 190, 128], [222, 95, 10], [118, 42, 2]] },
+  dark: { paper: "#11181d", text: "#e9eef0", faint: "#a7b3ba", grid: "#3a4952", accent: "#ffa94d",
+    scale: [[25, 34, 41], [18, 92, 108], [40, 176, 198], [208, 248, 252]],
+    minus: [[25, 34, 41], [128, 62, 14], [236, 128, 40], [255, 226, 190]] },
 };
 
 function inkOf(element) {

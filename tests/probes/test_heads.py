@@ -109,6 +109,13 @@ def test_hiding_tokens_rescales_the_rest_in_proportion(trace):
     np.testing.assert_allclose(shown[1, 2, 0, 1] / shown[1, 2, 0, 2], raw[0, 1] / raw[0, 2], rtol=1e-4)
 
 
+def test_the_telling_head_looks_at_far_words_not_at_neighbours_or_specials(trace):
+    length = len(trace.tokens)
+    near, far, special = np.eye(length, k=-1), np.zeros((length, length)), np.zeros((length, length))
+    far[:, 2] = special[:, 0] = 1
+    assert heads.telling(planted(near, special, far), trace.encoding) == (0, 2)
+
+
 def test_similarity_is_zero_for_twins_and_one_for_strangers():
     one, other = np.eye(4), np.eye(4)[[1, 2, 3, 0]]
     apart = heads.similarity(planted(one, one, other))

@@ -6,7 +6,7 @@ from app import frame, state
 from app.components import board
 from app.components.board import Choice
 from model import Trace
-from probes import heads, showcase
+from probes import heads
 
 from . import address, anatomy, behaviour, drawn, familiar, grammar, sharing, without
 
@@ -42,7 +42,7 @@ def _start(trace: Trace) -> Choice:
     fresh = BOARD not in st.session_state or st.session_state.get("attention_kind") != kind
     if fresh:
         before = st.session_state.get("attention_choice")
-        layer, head = showcase.telling_head(trace, showcase.words(trace)[-1][0])
+        layer, head = heads.telling(trace.attention, trace.encoding)
         usable = before and before.layer < layers and max(before.heads) < count
         plain = before if usable else Choice(layer=layer, heads=(head,))
         st.session_state["attention_start"] = address.read(plain, layers, count, length)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import attention, inputs, start
+from app.views import attention, inputs, probes, start, train
 
 
 @dataclass(frozen=True)

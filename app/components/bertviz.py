@@ -1,11 +1,12 @@
 """BertViz's own views as a page without a network: its scripts from installed packages, its tokens disarmed."""
 
+import re
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-CDN = '<script src="https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"></script>'
+FETCHED = re.compile(r'<script src="[^"]*"></script>')  # BertViz fetches require.js from the network
 # BertViz asks require.js for jQuery and d3 by name; both stand in the page already
 SHIM = "var requirejs = function (names, ready) { ready(jQuery, d3); }; var require = { config: function () {} };"
 STAND_IN = "\ue000"  # a private character: json.dumps writes it as \ue000, which then becomes an escaped <
@@ -21,7 +22,7 @@ def document(view: str, attention: np.ndarray, tokens: list[str], second: int | 
     settings = {"display_mode": "dark" if dark else "light"} if view == "model_view" else {}
     made = getattr(bertviz, view)(weights, harmless, second, html_action="return", **settings).data
     # in the head view's menu BertViz writes tokens nowhere; in its script they stand inside JSON strings
-    made = made.replace(CDN, "").replace("\\ue000", "\\u003c")
+    made = FETCHED.sub("", made).replace("\\ue000", "\\u003c")
     ground = "#000" if dark and view == "model_view" else "#fff"
     return (f'<!doctype html><html><head><meta charset="utf-8"><style>body {{ background: {ground}; }}</style>'
             f"<script>{_library('xstatic.pkg.jquery', 'data/jquery.min.js')}</script>"

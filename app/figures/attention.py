@@ -20,7 +20,6 @@ def grid(values: np.ndarray, name: str, chosen: tuple[int, int] | None = None, o
     figure = go.Figure(go.Heatmap(
         z=values, x=list(range(1, heads + 1)), y=list(range(1, layers + 1)), zmin=-top if signed else 0, zmax=top,
         colorscale=theme.DIVERGING if signed else theme.SEQUENTIAL, xgap=2, ygap=2, customdata=said,
-        texttemplate="%{z:.2f}" if heads <= 12 else None, textfont={"size": 14},
         hovertemplate=f"layer %{{y}}, head %{{x}}: {name} %{{z:.3f}}<br>%{{customdata}}<extra></extra>",
         colorbar={"title": {"text": name, "side": "right"}, "thickness": 14}))
     if chosen:

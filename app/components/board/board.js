@@ -246,7 +246,7 @@ class Board {
 
 export default function (component) {
   const { data, parentElement, setStateValue } = component;
-  const bytes = data instanceof Uint8Array ? data : Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const bytes = data instanceof Uint8Array ? data : fromBase64(data);
   parentElement.board ??= new Board(parentElement);
   parentElement.board.receive(decode(bytes), (choice) => setStateValue("choice", choice));
   return () => {

@@ -19,3 +19,11 @@ function valueTable({ bits, signed, scale }) {
     return Math.sign(root) * root * root * scale;
   });
 }
+
+// In a file of its own the board finds its bytes as text.
+function fromBase64(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}

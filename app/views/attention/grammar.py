@@ -62,7 +62,8 @@ def _relation(bert: Bert, found: relations.Relations, row, example: dict | None)
     ends = (example["dependent"], example["head"]) if direction == 0 else (example["head"], example["dependent"])
     pin = tuple(next(t.position for t in one.tokens if t.word == word) for word in ends)
     st.markdown(f"A sentence in which head {chosen[1] + 1} of layer {chosen[0] + 1} is right: "
-                f"*{frame.plain(example['words'][ends[0]])}* looks at *{frame.plain(example['words'][ends[1]])}*.")
+                f"itself aside, *{frame.plain(example['words'][ends[0]])}* looks most at "
+                f"*{frame.plain(example['words'][ends[1]])}*.")
     shown = Picture(one.attention, one.texts, words=[token.word for token in one.tokens])
     start = Choice("head", chosen[0], (chosen[1],), "words", ("special",), pin=(pin[0], None))
     board.board(shown, choice=start, turn=hash((row["relation"], row["direction"], tuple(example["words"]))) % 10**6,

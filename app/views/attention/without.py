@@ -97,8 +97,9 @@ def _ranking(bert: Bert, question: ablation.Question, choice: Choice) -> None:
     agreement = ablation.agreement(np.abs(effects), gradients)
     frame.chart(figures.two_rankings(effects, gradients, chosen), key="rankings",
                 looking="What you are looking at: the same heads by the slope of the loss at their gates (Michel et al., "
-                        f"2019). It has no sign, so it is compared with the size of the effect: Spearman "
-                        f"ρ = {agreement:.2f} (1 is the same order, 0 none). The slope knows only small changes, switching off is a large one.",
+                        "2019). It has no sign, so it is compared with the size of the effect: Spearman "
+                        f"ρ = {agreement:.2f} (1 is the same order, 0 none). The slope knows only small changes, "
+                        "switching off is a large one.",
                 alt=f"Scatter of switching-off effect and gradient importance, rank correlation {agreement:.2f}.")
 
 

@@ -30,3 +30,10 @@ UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
 EXAMPLE_WORDS = 800  # of the experiment the page shows before anything was asked
 RESULTS_LISTED = 30
+
+# attention
+BOARD_VALUES = 4_000_000  # weights sent to the board at once; beyond it one layer at a time
+BERTVIZ_BYTES = 12_000_000  # a larger page of BertViz would freeze the browser
+CORPUS_SENTENCES = 5_000  # lines read to say what heads do
+TREEBANK_SENTENCES = 2_000  # trees read for the table of relations
+PRUNING_SENTENCES = 24  # an exam for the pruning curve

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, nextsentence, probes, start, train
+from app.views import attention, inputs, nextsentence, probes, start, train
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+        Entry("Attention", ":material/hub:", "attention", "Which token looks at which, and does it matter?",
+              attention.page),
     ],
     "Ask": [
         Entry("Next sentence", ":material/low_priority:", "next-sentence", "Does B follow A?", nextsentence.page),

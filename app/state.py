@@ -100,15 +100,20 @@ def bert() -> Bert:
 
 
 def source() -> str:
-    """The current model as another process can load it: a folder, or a Hub name."""
-    name = st.session_state.get("model") or DEFAULT_MODEL
-    return next((str(found.path) for found in models() if found.name == name), name)
+    """Where the model chosen in the sidebar is loaded from, for work in another process and for code to copy."""
+    name, path = _chosen()
+    return name if path is None or path.parent == model.checkpoint.SHIPPED else str(path)
 
 
 def changed() -> float:
     """When the current model was last written: what was found out before that is about another model."""
-    config = Path(source()) / "config.json"
-    return config.stat().st_mtime if config.is_file() else 0.0
+    path = _chosen()[1]
+    return (path / "config.json").stat().st_mtime if path else 0.0
+
+
+def _chosen() -> tuple[str, Path | None]:
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    return name, next((found.path for found in models() if found.name == name), None)
 
 
 def texts() -> tuple[str, str | None]:

@@ -5,3 +5,12 @@ MODELS_LOADED = 4  # checkpoints kept in memory at once
 TRACES_KEPT = 64  # answers kept, over all readers
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
+
+# jobs: long work in its own process
+JOBS_WAITING = 20  # in the queue at once
+JOBS_KEPT = 100  # finished ones kept on disk; the oldest beyond that are removed with their results
+JOB_ARGUMENT_BYTES = 100_000  # of one job's arguments as JSON
+JOB_FILE_BYTES = 64 * 2**20  # of the files handed to one job
+JOB_PROGRESS_LINES = 2_000  # about as many are written in the life of a long job
+JOB_PROGRESS_SECONDS = 0.25  # at least between two lines of progress
+JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is ended

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .bert import Batch, Bert
+from .edits import Edits
 from .masking import Mix, masked
 from .pairs import Pair, Pairs, packed
 from .store import Store
@@ -24,6 +25,11 @@ class Task:
     places: Tensor  # (chosen,) into batch × seq
     words: Tensor  # (chosen,)
     labels: Tensor  # (batch,): 0 is IsNext, 1 is NotNext
+
+    def to(self, device: torch.device) -> "Task":
+        read = self.batch
+        return Task(Batch(read.ids.to(device), read.segments.to(device), read.mask.to(device)),
+                    self.places.to(device), self.words.to(device), self.labels.to(device))
 
 
 @dataclass(frozen=True)
@@ -56,12 +62,12 @@ class Objective(nn.Module):
     Logits over the vocabulary are computed at the chosen places only; no other place has a part in the loss.
     """
 
-    def __init__(self, bert: Bert):
+    def __init__(self, bert: Bert, sight: str = "both"):
         super().__init__()
-        self.bert = bert
+        self.bert, self.edits = bert, Edits(sight=sight)
 
     def forward(self, given: Task) -> tuple[Tensor, Tensor]:
-        states = self.bert(given.batch)  # (batch, seq, hidden)
+        states = self.bert(given.batch, self.edits)  # (batch, seq, hidden)
         words = self.bert.words(states.flatten(0, 1)[given.places])  # (chosen, vocabulary)
         follows = self.bert.follows(states)  # (batch, 2)
         losses = torch.stack([F.cross_entropy(words, given.words, reduction="sum"),
@@ -72,17 +78,18 @@ class Objective(nn.Module):
 
 
 def evaluate(bert: Bert, store: Store, mix: Mix, length: int = 128, negatives: str = "another", count: int = 512,
-             batch: int = 32) -> Scores:
+             batch: int = 32, sight: str = "both") -> Scores:
     """Ask the same held-out questions every time: `count` pairs, masked by the mix."""
     questions = sorted(Pairs(store, length, negatives, HELD_SEED).stretch(0, count), key=len)
-    generator, objective = np.random.default_rng(HELD_SEED), Objective(bert)
+    generator, objective = np.random.default_rng(HELD_SEED), Objective(bert, sight)
     sums, hits, words, training = torch.zeros(2, dtype=torch.float64), torch.zeros(2), 0, bert.training
     bert.eval()
     with torch.no_grad():
         for start in range(0, count, batch):
             given = task(questions[start: start + batch], bert.tokenizer, mix, generator)
+            given = given.to(bert.embeddings.token.weight.device)
             losses, right = objective(given)
-            sums, hits, words = sums + losses, hits + right, words + len(given.words)
+            sums, hits, words = sums + losses.cpu(), hits + right.cpu(), words + len(given.words)
     bert.train(training)
     return Scores(float(sums[0]) / words, float(hits[0]) / words, float(sums[1]) / count, float(hits[1]) / count,
                   words, count)

@@ -1,6 +1,5 @@
 """Pre-training as a generator: `for progress in pretrain(texts, folder, recipe)` serves terminal, page and test."""
 
-import shutil
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -9,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from . import checkpoint, corpus, resume, store, together, tokenizer
 from .bert import About, Bert
-from .history import History
-from .objective import Objective, Scores, Task, evaluate, task
+from .objective import Scores, task
 from .pairs import Pairs, batches
-from .problem import InputProblem
+from .problem import InputProblem, Problem
 from .recipe import Recipe
-from .store import Store
+from .run import Run, finished
 from .tokenizer import WordPiece
 
 SAVE_SECONDS = 240.0
@@ -29,8 +26,8 @@ VOCABULARY_TEXT = 200_000_000  # characters that a vocabulary is learned from
 class Progress:
     """Where a run is; `asdict` of it is plain numbers and words.
 
-    stage is reading, training, done or stopped. Losses and accuracies are those of the step on training data;
-    `held` is there on the steps after which the held-out documents were asked, `snapshot` where one was kept.
+    stage is reading, training or done. Losses and accuracies are those of the step, on training data; `held` is there
+    on the steps after which the held-out documents were asked, `snapshot` where one was kept (a folder inside `out`).
     """
 
     stage: str
@@ -59,8 +56,8 @@ def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | 
     may then be left out. Closing the generator saves first. Devlin et al. (2019), 3.1.
     """
     folder = Path(out)
-    recipe = _settled(folder, recipe, again)
-    if finished(folder):
+    recipe = _agreed_recipe(documents, folder, recipe, again)
+    if together.agreed(finished(folder)):
         yield Progress("done", 1.0)
         return
     if recipe.threads:
@@ -69,15 +66,25 @@ def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | 
     ids = Path(documents) if cut_before else folder / "corpus"
     with resume.reporting_full_disk(folder):
         yield from _prepared(documents, folder, ids, recipe)
-        yield from _trained(_Run(folder, recipe, ids), save_seconds)
+        yield from _trained(Run(folder, recipe, ids), save_seconds)
 
 
-def finished(folder: Path) -> bool:
-    """Whether the run in a folder has come to its end."""
-    return (folder / "config.json").is_file() and not (folder / "begin").is_dir()
+def _agreed_recipe(documents: corpus.Source | None, folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
+    """The first process looks at the folder and decides for all."""
+    settled: Recipe | Problem
+    try:
+        settled = _settled(documents, folder, recipe, again) if together.rank() == 0 else InputProblem()
+    except Problem as problem:
+        settled = problem
+    settled = together.agreed(settled)
+    if isinstance(settled, Problem):
+        raise settled
+    if settled.batch % together.size():
+        raise InputProblem(f"A batch of {settled.batch} cannot be shared out to {together.size()} processes.")
+    return settled
 
 
-def _settled(folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
+def _settled(documents: corpus.Source | None, folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
     """The recipe of the run in this folder: the one written there, which a given one must agree with."""
     written = folder / "recipe.json"
     if not written.is_file():
@@ -85,11 +92,11 @@ def _settled(folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
             raise InputProblem(f"There is no run in {folder} to go on with.")
         if folder.exists() and any(folder.iterdir()):
             raise InputProblem(f"{folder} holds other things already; name a new folder to train into.")
-        if together.rank() == 0:
+        learned_from = corpus.described(_need(documents, folder))
+        with resume.reporting_full_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            with resume.reporting_full_disk(folder), resume.writing(written) as made:
-                recipe.write(made)
-        together.wait()
+            with resume.writing(written) as made:
+                recipe.write(made, learned_from=learned_from)
         return recipe
     if not again:
         raise InputProblem(f"{folder} holds a run already; resume it, or name another folder.")
@@ -105,12 +112,10 @@ def _prepared(documents: corpus.Source | None, folder: Path, ids: Path, recipe: 
     begin = folder / "begin"
     if together.first_here() and not begin.is_dir():
         yield Progress("reading")
-        checkpoint.save(_beginning(_need(documents, folder), recipe), begin)
-    together.wait()
+        checkpoint.save(_beginning(documents, folder, recipe), begin)
     if together.first_here() and not store.complete(ids):
-        bert = checkpoint.load(begin)
-        texts = _need(documents, folder)
-        for count in store.build(corpus.documents(texts), bert.tokenizer, ids, recipe.hold_out):
+        texts, pieces = _need(documents, folder), tokenizer.read(begin)
+        for count in store.build(corpus.documents(texts), pieces, ids, recipe.hold_out):
             yield Progress("reading", documents=count)
     together.wait()
 
@@ -121,7 +126,7 @@ def _need(documents: corpus.Source | None, folder: Path) -> corpus.Source:
     return documents
 
 
-def _beginning(documents: corpus.Source, recipe: Recipe) -> Bert:
+def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) -> Bert:
     """The model before the first step: a checkpoint with both heads, or random weights over a vocabulary."""
     if recipe.init:
         bert = checkpoint.load(recipe.init)
@@ -129,10 +134,11 @@ def _beginning(documents: corpus.Source, recipe: Recipe) -> Bert:
         bert.mlm, bert.nsp = bert.mlm or fresh.mlm, bert.nsp or fresh.nsp
         dropout = {"hidden_dropout_prob": recipe.dropout, "attention_probs_dropout_prob": recipe.dropout}
         bert.config = replace(bert.config, **dropout)
+        bert.about = About()
     else:
-        pieces = checkpoint.load(recipe.tokenizer).tokenizer if recipe.tokenizer else _vocabulary(documents, recipe)
+        pieces = (checkpoint.load(recipe.tokenizer).tokenizer if recipe.tokenizer
+                  else _vocabulary(_need(documents, folder), recipe))
         bert = Bert.random(recipe.shape(pieces.size), pieces, recipe.seed)
-    bert.about = About()
     if recipe.length > bert.config.max_position_embeddings:
         raise InputProblem(f"This model reads at most {bert.config.max_position_embeddings} wordpieces at once.")
     return bert
@@ -146,119 +152,54 @@ def _vocabulary(documents: corpus.Source, recipe: Recipe) -> WordPiece:
             seen += sum(map(len, document))
             if seen > VOCABULARY_TEXT:
                 return
-    return tokenizer.train(texts(), recipe.vocabulary, limit=max(512, recipe.length))
+    return tokenizer.train(texts(), recipe.vocabulary)
 
 
-class _Run:
-    """A run between its steps: model, optimizer, position and history, and the files they are kept in."""
-
-    def __init__(self, folder: Path, recipe: Recipe, ids: Path):
-        self.folder, self.recipe = folder, recipe
-        self.bert = checkpoint.load(folder / "begin").requires_grad_(True).to(together.device())
-        self.train, self.held = Store(ids / "train"), Store(ids / "held")
-        matrices = [p for p in self.bert.parameters() if p.dim() > 1]
-        others = [p for p in self.bert.parameters() if p.dim() <= 1]
-        self.optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": recipe.decay},
-                                            {"params": others, "weight_decay": 0.0}], betas=(0.9, 0.98), fused=True)
-        self.position = resume.Position()
-        if (folder / "training.safetensors").is_file():
-            self.position = resume.load(folder / "training.safetensors", self.bert, self.optimizer)
-        self.history = History.read(folder / "history.csv", self.position.step)
-        self.objective = together.shared(Objective(self.bert))
-
-    def learn(self, given: Task, rate: float) -> tuple[list[float], list[float]]:
-        """One step: mean losses and accuracies of words and pairs, over all processes."""
-        counts = together.summed(torch.tensor([len(given.words), len(given.labels)], dtype=torch.float32))
-        losses, right = self.objective(given)
-        # gradients are averaged over the processes; the loss is the mean over everything chosen in all of them
-        (losses / counts).sum().mul(together.size()).backward()
-        nn.utils.clip_grad_norm_(self.bert.parameters(), self.recipe.clip)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        told = together.summed(torch.stack([losses.detach(), right])) / counts
-        return told[0].tolist(), told[1].tolist()
-
-    def save(self) -> None:
-        if together.rank() == 0:
-            with resume.writing(self.folder / "history.csv") as made:
-                self.history.write(made)
-            resume.save(self.folder / "training.safetensors", self.position, self.bert, self.optimizer)
-
-    def asked(self) -> Scores | None:
-        """What the model says about the held-out documents, where there are any."""
-        if len(self.held) < (2 if self.recipe.negatives == "another" else 1):
-            return None
-        return evaluate(self.bert, self.held, self.recipe.mix, self.recipe.length, self.recipe.negatives,
-                        self.recipe.held)
-
-    def snapshot(self) -> str | None:
-        if not self.recipe.snapshot_due(self.position.step):
-            return None
-        name = f"snapshots/{self.position.step:07d}"
-        if together.rank() == 0:
-            checkpoint.save(self.bert, self.folder / name, torch.float16)
-        return name
-
-    def told(self, progress: Progress) -> Progress:
-        """The same progress, written down."""
-        held = {f"held_{name}": value for name, value in asdict(progress.held).items()} if progress.held else {}
-        self.history.add(asdict(progress) | held)
-        return progress
-
-    def finish(self) -> None:
-        """Put the trained model into the folder, its description last, and clear away what only training needed."""
-        if together.rank() == 0:
-            made = checkpoint.save(self.bert, self.folder / "finished")
-            for file in sorted(made.iterdir(), key=lambda file: file.name == "config.json"):
-                file.replace(self.folder / file.name)
-            made.rmdir()
-            with resume.writing(self.folder / "history.csv") as path:
-                self.history.write(path)
-            (self.folder / "begin").rename(self.folder / "begun")
-            shutil.rmtree(self.folder / "begun")
-            (self.folder / "training.safetensors").unlink()
-        together.wait()
-
-
-def _trained(run: _Run, save_seconds: float) -> Iterator[Progress]:
-    recipe, position, bert = run.recipe, run.position, run.bert
-    pairs = Pairs(run.train, recipe.length, recipe.negatives, recipe.seed)
+def _trained(run: Run, save_seconds: float) -> Iterator[Progress]:
+    """Step after step until the recipe says it is over; every number drawn follows from the seed and the step."""
+    recipe, position, pieces = run.recipe, run.position, run.bert.tokenizer
     share = slice(together.rank(), None, together.size())
-    began = time.monotonic() - position.elapsed
-    saved, window = time.monotonic(), deque([(position.elapsed, position.tokens)], maxlen=50)
-    bert.train()
+    saved, began = time.monotonic(), time.monotonic() - position.elapsed
+    window = deque([(position.elapsed, position.tokens)], maxlen=50)
+    progress = Progress("training", recipe.done(position.step, position.elapsed), position.step, position.tokens,
+                        len(run.train), position.elapsed)
     if position.step == 0:
-        yield run.told(Progress("training", held=run.asked(), snapshot=run.snapshot()))
-    for drawn in batches(pairs, recipe.batch, position.step):
-        done = recipe.done(position.step, position.elapsed)
-        if done >= 1:
+        progress = replace(progress, held=run.asked(), snapshot=run.snapshot())
+        run.write_down(asdict(progress))
+        yield progress
+    for drawn in batches(Pairs(run.train, recipe.length, recipe.negatives, recipe.seed), recipe.batch, position.step):
+        before = progress.fraction
+        if before >= 1:
             break
-        rate = recipe.learning_rate(recipe.done(position.step + 0.5, position.elapsed) if recipe.steps else done)
+        rate = recipe.learning_rate(position.step, position.elapsed)
         generator = np.random.default_rng([recipe.seed, 3, position.step])
-        if recipe.dropout:
-            torch.manual_seed(recipe.seed + position.step * together.size() + together.rank())
-        losses, accuracies = run.learn(task(drawn, bert.tokenizer, recipe.mix, generator, share), rate)
+        torch.manual_seed(recipe.seed + position.step * together.size() + together.rank())  # for dropout
+        losses, accuracies = run.learn(task(drawn, pieces, recipe.mix, generator, share), rate)
         position.step += 1
         position.tokens += sum(map(len, drawn))
         position.elapsed = together.agreed(time.monotonic() - began)
         window.append((position.elapsed, position.tokens))
-        now = recipe.done(position.step, position.elapsed)
-        due = int(now * recipe.evaluations) > int(done * recipe.evaluations) or now >= 1
-        speed = (window[-1][1] - window[0][1]) / max(1e-9, window[-1][0] - window[0][0])
-        left = position.elapsed * (1 - now) / now if recipe.steps else 60 * (recipe.minutes or 0) - position.elapsed
+        done = recipe.done(position.step, position.elapsed)
+        due = int(done * recipe.evaluations) > int(before * recipe.evaluations) or done >= 1
         progress = Progress(
-            "training", now, position.step, position.tokens, len(run.train), position.elapsed, max(0.0, left), rate,
-            speed, losses[0], losses[1], accuracies[0], accuracies[1], run.asked() if due else None, run.snapshot())
+            "training", done, position.step, position.tokens, len(run.train), position.elapsed,
+            position.elapsed * (1 - done) / done, rate, _speed(window), losses[0], losses[1], accuracies[0],
+            accuracies[1], run.asked() if due else None, run.snapshot())
+        run.write_down(asdict(progress))
         if time.monotonic() - saved >= save_seconds:
             run.save()
             saved = time.monotonic()
         try:
-            yield run.told(progress)
+            yield progress
         except GeneratorExit:
             run.save()
             raise
     run.save()
     run.finish()
     yield replace(progress, stage="done")
+
+
+def _speed(window: deque[tuple[float, int]]) -> float:
+    """Wordpieces a second over the last steps, padding not counted."""
+    (first, few), (last, many) = window[0], window[-1]
+    return (many - few) / max(1e-9, last - first)

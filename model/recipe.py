@@ -5,9 +5,12 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from .config import BertConfig
+from .edits import Edits
 from .masking import Mix
 from .pairs import NEGATIVES
 from .problem import InputProblem
+
+WARM_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class Recipe:
     vocabulary       wordpieces to learn from the texts; or `tokenizer`: the checkpoint whose vocabulary to use
     init             a checkpoint to go on from instead of a new model; heads that it lacks are added
     mix, negatives   how words are masked, and where the second half of a NotNext pair comes from: another, same
+    sight            both, or left or right: what each position may look at in every layer, while learning
     length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
     steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
     snapshots        how many checkpoints to keep for each doubling of the steps, for a replay; 0 for none
@@ -31,6 +35,7 @@ class Recipe:
     init: str | None = None
     mix: Mix = field(default_factory=Mix)
     negatives: str = "another"
+    sight: str = "both"
     length: int = 128
     batch: int = 32
     steps: int | None = None
@@ -59,6 +64,7 @@ class Recipe:
             raise InputProblem(f"Negatives come from {' or '.join(NEGATIVES)}, not {self.negatives!r}.")
         if not (0 < self.rate < 1 and 0 <= self.warmup < 1 and 0 <= self.dropout < 1):
             raise InputProblem("The learning rate, warm-up and dropout are shares between 0 and 1.")
+        Edits(sight=self.sight)  # which says so when there is no such sight
         if not self.init:
             self.shape(max(self.vocabulary, 8))
 
@@ -68,15 +74,18 @@ class Recipe:
                  "attention_probs_dropout_prob": self.dropout, "max_position_embeddings": max(512, self.length)}
         return BertConfig.preset(self.preset, **(fixed | self.config))
 
-    def done(self, step: int, elapsed: float) -> float:
+    def done(self, step: float, elapsed: float) -> float:
         """The share of the run that is over, 0 to 1, after `step` steps and `elapsed` seconds."""
         share = step / self.steps if self.steps else elapsed / (60 * (self.minutes or 1))
         return min(1.0, share)
 
-    def learning_rate(self, done: float) -> float:
-        """Linear warm-up, then linear decay to zero at the end."""
+    def learning_rate(self, step: int, elapsed: float) -> float:
+        """Linear warm-up, then linear decay to zero at the end; in the middle of the step, so that none is for nothing."""
+        done = self.done(step + 0.5, elapsed)
         rising = done / self.warmup if self.warmup else 1.0
-        return self.rate * min(rising, (1 - done) / (1 - self.warmup))
+        if self.minutes:  # a slow machine takes few steps in the time, and needs them
+            rising = min(rising, (step + 0.5) / WARM_STEPS)
+        return self.rate * min(1.0, rising, (1 - done) / (1 - self.warmup))
 
     def snapshot_due(self, step: int) -> bool:
         """Whether a snapshot belongs to this step: 0, then evenly spaced on a logarithmic scale."""

@@ -13,6 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from . import together
 from .problem import CheckpointProblem
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -33,27 +34,40 @@ def save(path: Path, position: Position, bert: nn.Module, optimizer: torch.optim
     for name, parameter in bert.named_parameters():
         tensors[f"weight.{name}"] = parameter.detach().cpu()
         for moment in MOMENTS:
-            if parameter in optimizer.state:
+            if parameter.requires_grad:
                 tensors[f"{moment}.{name}"] = optimizer.state[parameter][moment].cpu()
     with writing(path) as made:
         save_file(tensors, made, metadata={"position": json.dumps(asdict(position))})
 
 
-def load(path: Path, bert: nn.Module, optimizer: torch.optim.Optimizer) -> Position:
-    """Put weights and optimizer back as they were."""
+def restored(path: Path, bert: nn.Module, optimizer: torch.optim.Optimizer) -> Position:
+    """Put weights and optimizer back as they were, in every process; nothing changes where nothing was saved."""
+    if not together.agreed(path.is_file()):
+        return Position()
+    position = together.agreed(_read(path, bert, optimizer) if together.rank() == 0 else Position())
+    for parameter in _learned(bert):
+        if together.rank():
+            optimizer.state[parameter] = {moment: torch.zeros_like(parameter) for moment in MOMENTS}
+        optimizer.state[parameter]["step"] = torch.tensor(float(position.step), device=parameter.device)
+        together.spread([parameter.data, *(optimizer.state[parameter][moment] for moment in MOMENTS)])
+    return position
+
+
+def _read(path: Path, bert: nn.Module, optimizer: torch.optim.Optimizer) -> Position:
     try:
         with safe_open(path, "pt") as file:
-            position = Position(**json.loads(file.metadata()["position"]))
-            names = set(file.keys())
             for name, parameter in bert.named_parameters():
-                with torch.no_grad():
-                    parameter.copy_(file.get_tensor(f"weight.{name}"))
-                if f"exp_avg.{name}" in names:
-                    optimizer.state[parameter] = {"step": torch.tensor(float(position.step))} | {
-                        moment: file.get_tensor(f"{moment}.{name}").to(parameter.device) for moment in MOMENTS}
+                parameter.data.copy_(file.get_tensor(f"weight.{name}"))
+                if parameter.requires_grad:
+                    optimizer.state[parameter] = {moment: file.get_tensor(f"{moment}.{name}").to(parameter.device)
+                                                  for moment in MOMENTS}
+            return Position(**json.loads(file.metadata()["position"]))
     except (safetensors.SafetensorError, KeyError, OSError) as error:
         raise CheckpointProblem(f"{path} is damaged, the run cannot go on from it ({error}).") from None
-    return position
+
+
+def _learned(bert: nn.Module) -> list[nn.Parameter]:
+    return [parameter for parameter in bert.parameters() if parameter.requires_grad]
 
 
 @contextmanager

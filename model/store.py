@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +26,9 @@ class Store:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
-        kind = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))["ids"]
-        self.ids = _mapped(self.folder / "ids", kind)
+        described = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))
+        self.vocabulary: int = described["vocabulary"]
+        self.ids = _mapped(self.folder / "ids", described["ids"])
         self.sentences = _mapped(self.folder / "sentences", "int64")
         self.documents = _mapped(self.folder / "documents", "int64")
 
@@ -34,6 +36,11 @@ class Store:
     def document_tokens(self) -> np.ndarray:
         """Where each document begins in ids: (documents + 1,)."""
         return np.asarray(self.sentences[self.documents])
+
+    def check(self, tokenizer: WordPiece) -> None:
+        """Whether these ids are ids of this vocabulary."""
+        if self.vocabulary != _fingerprint(tokenizer):
+            raise InputProblem(f"{self.folder} was cut into wordpieces of another vocabulary.")
 
     @property
     def tokens(self) -> int:
@@ -44,9 +51,10 @@ class Store:
 
 
 class _Writer:
-    def __init__(self, folder: Path, kind: str):
+    def __init__(self, folder: Path, tokenizer: WordPiece):
         folder.mkdir(parents=True)
-        self.folder, self.kind = folder, kind
+        self.folder, self.vocabulary = folder, _fingerprint(tokenizer)
+        self.kind = "uint16" if tokenizer.size <= 1 << 16 else "uint32"
         self.files = {name: (folder / name).open("wb") for name in ("ids", "sentences", "documents")}
         self.tokens = self.sentences = 0
 
@@ -65,7 +73,8 @@ class _Writer:
             file.flush()
             os.fsync(file.fileno())
             file.close()
-        (self.folder / "store.json").write_text(json.dumps({"ids": self.kind}) + "\n", encoding="utf-8")
+        described = {"ids": self.kind, "vocabulary": self.vocabulary}
+        (self.folder / "store.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
 
 
 def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int = 60) -> Iterator[int]:
@@ -73,8 +82,17 @@ def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, ho
     documents were read. The folder appears whole or not at all."""
     made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(made, ignore_errors=True)
-    kind = "uint16" if tokenizer.size <= 1 << 16 else "uint32"
-    train, held = _Writer(made / "train", kind), _Writer(made / "held", kind)
+    try:
+        yield from _written(documents, tokenizer, made, hold_out)
+        if not complete(folder):  # unless another process on this disk was faster
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _written(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int) -> Iterator[int]:
+    train, held = _Writer(folder / "train", tokenizer), _Writer(folder / "held", tokenizer)
     kept = read = 0
     for group in _groups(documents):
         coded = iter(tokenizer.fast.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
@@ -86,22 +104,20 @@ def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, ho
                 kept += 1
         read += len(group)
         yield read
-    train.close()
-    held.close()
     if not kept:
-        shutil.rmtree(made)
         raise InputProblem("The corpus holds no document of two sentences or more; blank lines separate documents, "
                            "so put the sentences of one document on lines without a blank one between them.")
-    if (folder / "train" / "store.json").is_file():  # another process on this disk was faster
-        shutil.rmtree(made)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
+    train.close()
+    held.close()
 
 
 def complete(folder: Path) -> bool:
     """Whether both stores are there."""
     return all((folder / part / "store.json").is_file() for part in ("train", "held"))
+
+
+def _fingerprint(tokenizer: WordPiece) -> int:
+    return zlib.crc32("\n".join(tokenizer.words).encode())
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:

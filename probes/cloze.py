@@ -86,10 +86,7 @@ class Standing:
 def standing(bert: Bert, encoding: Encoding, start: int, stop: int, word: str) -> Standing:
     """How a word does in place of the positions from start up to stop, everything else as it stands."""
     bert.need_mlm()
-    ids = bert.tokenizer.pieces(word)
-    if not ids or set(ids) & bert.tokenizer.special_ids:
-        raise InputProblem(f"{word.strip() or 'Nothing'} cannot be spelled with this model's vocabulary: "
-                           "try another word.")
+    ids = spelled(bert, word)
     blank = [bert.tokenizer.mask]
     rows = [spliced(bert, encoding, start, stop, ids[:done] + blank * (len(ids) - done)) for done in range(len(ids))]
     with torch.inference_mode():
@@ -98,6 +95,14 @@ def standing(bert: Bert, encoding: Encoding, start: int, stop: int, word: str) -
     each = tuple(float(predicted[place, piece]) for place, piece in enumerate(ids))
     place = int(rank(predicted, ids)[0]) if len(ids) == 1 else None
     return Standing(word.strip(), tuple(bert.tokenizer.words[piece] for piece in ids), each, place)
+
+
+def spelled(bert: Bert, word: str) -> list[int]:
+    """The pieces of a word; it must have some, and the vocabulary must know them."""
+    ids = bert.tokenizer.pieces(word)
+    if not ids or set(ids) & bert.tokenizer.special_ids:
+        raise InputProblem(f"“{word.strip()}” cannot be spelled with this model's vocabulary: type another word.")
+    return ids
 
 
 def spliced(bert: Bert, encoding: Encoding, start: int, stop: int, ids: Sequence[int]) -> Encoding:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, start
+from app.views import inputs, mask, start, strategies
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,11 @@ PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+    ],
+    "Ask": [
+        Entry("Mask", ":material/visibility_off:", "mask", "Which word stood here, and how does the model tell?",
+              mask.page),
+        Entry("Masking strategies", ":material/shuffle:", "strategies", "Why 80/10/10, and not just masks?",
+              strategies.page),
     ],
 }

@@ -50,13 +50,18 @@ def best(bert: Bert, encoding: Encoding, positions: Sequence[int], k: int = 5,
          edits: Edits | None = None) -> pd.DataFrame:
     """The k most probable words at each position: position, word, probability, best first."""
     bert.need_mlm()
-    predicted = torch.from_numpy(probabilities(bert, encoding, positions, edits)[:, : bert.tokenizer.size])
-    top = predicted.topk(min(k, bert.tokenizer.size))
+    predicted = probabilities(bert, encoding, positions, edits)
+    top = listed(bert, predicted, k)
+    top.insert(0, "position", np.repeat(np.asarray(positions, dtype=int), len(top) // max(1, len(positions))))
+    return top
+
+
+def listed(bert: Bert, predicted: np.ndarray, k: int) -> pd.DataFrame:
+    """The k most probable words of one or more predictions (..., vocabulary): word, probability, best first."""
+    top = torch.from_numpy(predicted[..., : bert.tokenizer.size]).topk(min(k, bert.tokenizer.size))
     words = bert.tokenizer.words
-    return pd.DataFrame({
-        "position": np.repeat(np.asarray(positions, dtype=int), top.indices.shape[1]),
-        "word": [words[index] for row in top.indices.tolist() for index in row],
-        "probability": top.values.flatten().numpy()})
+    return pd.DataFrame({"word": [words[index] for index in top.indices.flatten().tolist()],
+                         "probability": top.values.flatten().numpy()})
 
 
 def rank(predicted: np.ndarray, words: Sequence[int]) -> np.ndarray:

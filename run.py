@@ -2,6 +2,7 @@
 """Start Bertscope, test it, train with it: `python3 run.py [command]`, with nothing installed but Python 3.11+.
 
     app          the browser laboratory (the default)
+    strategies   train small models under each masking mix, and measure them
     test         lint, types and all tests
     bench        side by side with the tools people use today
 """
@@ -26,6 +27,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # command -> the module that does it, the requirement files it needs
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
+    "strategies": ("probes.strategies_cli", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

@@ -37,7 +37,7 @@ class Trial:
 class Budget:
     """What every trial gets alike: texts, size, steps. `stories` counts those of the small world."""
 
-    steps: int = 2400
+    steps: int = 1000
     batch: int = 16
     layers: int = 2
     hidden: int = 64
@@ -61,6 +61,7 @@ SHARES = ((80, 10, 10), (100, 0, 0), (80, 0, 20), (80, 20, 0), (0, 20, 80), (0, 
 STRATEGIES = tuple(Trial(f"{mask}/{same}/{random}", Mix(mask / 100, random / 100, same / 100))
                    for mask, same, random in SHARES)
 SIGHTS = (Trial("left", sight="left"), Trial("right", sight="right"), Trial("both"))
+APART = Trial("averaged")  # no model of its own: what left and right say, joined at the end
 
 
 def named(name: str) -> Trial:
@@ -109,6 +110,9 @@ def run(folder: Path, trials: Sequence[dict], seeds: Sequence[int], budget: dict
         if not _known(folder, trial, seed):
             yield {"fraction": (place + 1) / len(plan), "stage": f"Measuring {stage}"}
             _note(folder, trial, seed, given, source is None)
+    for seed in seeds:
+        if {"left", "right"} <= {trial.sight for trial in asked} and not _known(folder, APART, seed):
+            _note_apart(folder, seed, given)
     yield {"fraction": 1.0, "stage": "Done", "eta": 0.0}
 
 
@@ -158,7 +162,16 @@ def _note(folder: Path, trial: Trial, seed: int, budget: Budget, labelled: bool)
     """Measure a model and add its row."""
     torch.set_num_threads(budget.threads)
     bert = model.load(home(folder, trial, seed))
+    _add(folder, {"trial": trial.name, "seed": seed} | exam.measured(
+        bert, store.Store(folder / "corpus" / "held"), trial.sight, budget.length, labelled, seed))
+
+
+def _note_apart(folder: Path, seed: int, budget: Budget) -> None:
+    left, right = (model.load(home(folder, trial, seed)) for trial in SIGHTS[:2])
     held = store.Store(folder / "corpus" / "held")
-    row = {"trial": trial.name, "seed": seed, **exam.measured(bert, held, trial.sight, budget.length, labelled, seed)}
+    _add(folder, {"trial": APART.name, "seed": seed, "masked": exam.averaged(left, right, held, budget.length)})
+
+
+def _add(folder: Path, row: dict) -> None:
     with writing(folder / NAME) as made:
         pd.concat([results(folder), pd.DataFrame([row])], ignore_index=True).to_csv(made, index=False)

@@ -8,7 +8,7 @@ import streamlit as st
 
 import model
 from app import limits
-from model import Bert, Found, Trace
+from model import Bert, CheckpointProblem, Found, Trace
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -58,8 +58,12 @@ def settle() -> None:
 
 
 def bert() -> Bert:
-    """The model chosen in the sidebar."""
-    return load(st.session_state.get("model") or DEFAULT_MODEL)
+    """The model chosen in the sidebar: one that is offered, or a Hub name where those are allowed."""
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    # the name may come from the address, that is from anybody: it must not reach into the folders of this machine
+    if not any(found.name == name for found in models()) and (not hub() or Path(name).exists()):
+        raise CheckpointProblem(f"{name} is not among the models offered here.")
+    return load(name)
 
 
 def texts() -> tuple[str, str | None]:

@@ -43,3 +43,9 @@ def test_the_address_names_model_and_sentences():
     app = opened(a="My dog is cute.", b="He likes playing.")
     assert app.sidebar.text_area(key="a").value == "My dog is cute."
     assert app.sidebar.text_area(key="b").value == "He likes playing."
+
+
+def test_the_address_cannot_reach_a_folder_of_this_machine(little, tmp_path):
+    little.save(tmp_path / "secret")
+    app = opened(model=str(tmp_path / "secret"))
+    assert app.sidebar.selectbox(key="model").value == "english"

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 import torch
@@ -62,11 +63,15 @@ def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | 
         return
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    cut_before = isinstance(documents, str | Path) and store.complete(Path(documents))
-    ids = Path(documents) if cut_before else folder / "corpus"
+    ids = Path(documents) if _cut(documents) else folder / "corpus"
     with resume.reporting_full_disk(folder):
         yield from _prepared(documents, folder, ids, recipe)
         yield from _trained(Run(folder, recipe, ids), save_seconds)
+
+
+def _cut(documents: corpus.Source | None) -> TypeGuard[str | Path]:
+    """Whether documents are a folder of ids that an earlier run made."""
+    return isinstance(documents, str | Path) and store.complete(Path(documents))
 
 
 def _agreed_recipe(documents: corpus.Source | None, folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
@@ -92,7 +97,8 @@ def _settled(documents: corpus.Source | None, folder: Path, recipe: Recipe | Non
             raise InputProblem(f"There is no run in {folder} to go on with.")
         if folder.exists() and any(folder.iterdir()):
             raise InputProblem(f"{folder} holds other things already; name a new folder to train into.")
-        learned_from = corpus.described(_need(documents, folder))
+        source = _need(documents, folder)
+        learned_from = [f"{Path(source).name}, cut before"] if _cut(source) else corpus.described(source)
         with resume.reporting_full_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with resume.writing(written) as made:

@@ -25,6 +25,16 @@ def command(name: str) -> str:
     return (HERE / name / "COMMAND").read_text(encoding="utf-8").strip()
 
 
+def sights() -> dict[str, Path]:
+    """The checkpoints of the models that learned with each sight, one seed of each."""
+    return {trial.sight: HERE / "sight" / "models" / trial.sight for trial in trials.SIGHTS}
+
+
+def ceiling(name: str) -> float:
+    """What the best possible predictor reaches on the masked words of a run."""
+    return settings(name)["ceiling"]
+
+
 def said(name: str) -> str:
     """The budget in a sentence."""
     run = settings(name)

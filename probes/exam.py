@@ -16,7 +16,7 @@ from model.store import Store
 
 from .linear import LinearProbe
 
-PAIRS = 400
+PAIRS = 300
 # the same words are asked for each time; what differs is what the model reads in their place
 READS = {"masked": Mix(1, 0, 0), "unmasked": Mix(0, 0, 1), "replaced": Mix(0, 1, 0)}
 
@@ -50,12 +50,18 @@ def measured(bert: Bert, held: Store, sight: str, length: int, labelled: bool, s
     """Every figure of one model on texts it has not seen: accuracies from 0 to 1."""
     found = {name: evaluate(bert, held, mix, length, count=PAIRS, sight=sight).mlm_accuracy
              for name, mix in READS.items()}
+    found |= dict.fromkeys((f"{name}_common" for name in READS), commonest(held))
     if labelled and sight == "both":
         lessons, tries, questions = sheets(bert)
         found |= {"probe": probed(bert, lessons, tries, questions), "tuned": tuned(bert, lessons, questions, seed),
                   "probe_random": probed(bert.twin(seed), lessons, tries, questions)}
         found["probe_word"] = found["tuned_word"] = by_word(lessons, questions)
     return found
+
+
+def commonest(held: Store) -> float:
+    """The baseline: always the commonest word of the texts."""
+    return float(np.bincount(held.ids).max() / held.tokens)
 
 
 def averaged(left: Bert, right: Bert, held: Store, length: int) -> float:

@@ -37,7 +37,7 @@ class Trial:
 class Budget:
     """What every trial gets alike: texts, size, steps. `stories` counts those of the small world."""
 
-    steps: int = 1000
+    steps: int = 600
     batch: int = 16
     layers: int = 2
     hidden: int = 64

@@ -65,8 +65,8 @@ def mismatch(table: pd.DataFrame) -> go.Figure:
 
 
 def seeds(results: pd.DataFrame, column: str, order: Sequence[tuple[str, str]],
-          baseline: tuple[str, float] | None = None) -> go.Figure:
-    """One row a trial: the mean over seeds as a bar, its range as a line, every seed as a dot."""
+          lines: Sequence[tuple[str, float]] = ()) -> go.Figure:
+    """One row a trial: the mean over seeds as a bar, its range as a line, every seed as a dot; baselines dashed."""
     figure = go.Figure()
     rows = [(name, results.loc[results["trial"] == key, column].dropna().to_numpy()) for key, name in order]
     rows = [(name, values) for name, values in rows if len(values)]
@@ -82,9 +82,10 @@ def seeds(results: pd.DataFrame, column: str, order: Sequence[tuple[str, str]],
                        y=[name for name, values in rows for _ in values], mode="markers", showlegend=False,
                        marker={"size": 9, "color": theme.SECOND, "line": {"width": 1, "color": "white"}},
                        hovertemplate="%{y}: %{x:.1%}<extra>one seed</extra>")
-    if baseline:
-        figure.add_vline(x=baseline[1], line={"color": theme.MUTED, "width": 2, "dash": "dash"},
-                         annotation={"text": f"{baseline[0]} {baseline[1]:.1%}", "font": {"size": 14}})
+    for nth, (name, value) in enumerate(sorted(lines, key=lambda line: line[1])):
+        figure.add_vline(x=value, line={"color": theme.MUTED, "width": 2, "dash": "dash"})
+        figure.add_annotation(x=value, y=1.02 + 0.13 * (nth % 2), yref="paper", yanchor="bottom", showarrow=False,
+                              text=f"{name} {value:.0%}", font={"size": 14})
     figure.update_xaxes(range=[0, 1.02], tickformat=".0%", gridcolor="rgba(134,142,150,0.25)")
     figure.update_yaxes(autorange="reversed", type="category")
-    return theme.finished(figure, 90 + 46 * max(1, len(rows)))
+    return theme.finished(figure, 110 + 46 * max(1, len(rows))).update_layout(margin_t=30 + 22 * min(2, len(lines)))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame
+from app import frame, state
 from app.figures import cloze as figures
 from app.figures import strategies, words
 from app.views import mask_inside
@@ -12,6 +12,7 @@ from probes.blanks import Question
 
 NAMES = {"left": "left only (as GPT reads)", "right": "right only", "averaged": "apart, then averaged (as ELMo)",
          "both": "both at once (BERT)"}
+EXAMPLE = "Last Friday they took their [MASK] because it was cold."
 
 
 def section(bert: Bert, asked: Question) -> None:
@@ -26,20 +27,17 @@ def section(bert: Bert, asked: Question) -> None:
     cells = [*st.columns(2), *st.columns(2)]
     for cell, (key, row) in zip(cells, found.items(), strict=True):
         with cell:
-            st.markdown(f"**{NAMES[key]}**")
-            listed = cloze.listed(bert, row, 5)
-            frame.chart(words.bars(listed, name), key=f"sight-{key}", looking="Its five best words.",
-                        alt=", ".join(f"{one.word} {one.probability:.1%}" for one in listed.itertuples()))
+            _best(bert, row, NAMES[key], f"sight-{key}", name)
     _trained()
+    _asked()
 
 
 def _trained() -> None:
     st.subheader("Trained from scratch with each sight", anchor=False)
     results = shipped.results("sight")
-    if results.empty:
-        st.info("No trained models are shipped yet.")
-        return
-    frame.chart(strategies.seeds(results, "masked", [(key, NAMES[key]) for key in sight.SIGHTS]), key="trained-sights",
+    lines = [("best possible", shipped.ceiling("sight"))]
+    frame.chart(strategies.seeds(results, "masked", [(key, NAMES[key]) for key in sight.SIGHTS], lines),
+                key="trained-sights",
                 looking="What you are looking at: held-out masked words named correctly by small models that learned with "
                         f"each sight, all else equal. {shipped.said('sight')} Dots are seeds, bars their mean.",
                 alt="; ".join(f"{key} {share:.1%}" for key, share in results.groupby("trial")["masked"].mean().items()))
@@ -48,3 +46,24 @@ def _trained() -> None:
                "fine-tuning; here a word is guessed, in a small world where much is told on one side only.")
     with st.expander("The command that made this"):
         st.code(shipped.command("sight"), language="sh")
+
+
+def _asked() -> None:
+    """A sentence of the small world, filled by the three shipped models."""
+    text = st.text_input("Ask these models: a sentence of the small world with one [MASK]", EXAMPLE, key="small",
+                         bind="query-params", max_chars=400)
+    trained = {name: state.load(str(folder)) for name, folder in shipped.sights().items()}
+    encoding = trained["both"].tokenizer.encode(text)
+    place = cloze.masks(trained["both"], encoding)[0]
+    found = sight.trained(trained, encoding, place)
+    cells = [*st.columns(2), *st.columns(2)]
+    for cell, (key, row) in zip(cells, found.items(), strict=True):
+        with cell:
+            _best(trained["both"], row, NAMES[key], f"small-{key}", None)
+
+
+def _best(bert: Bert, row, name: str, key: str, original: str | None) -> None:
+    st.markdown(f"**{name}**")
+    listed = cloze.listed(bert, row, 5)
+    frame.chart(words.bars(listed, original), key=key, looking="What you are looking at: its five best words.",
+                alt=", ".join(f"{one.word} {one.probability:.1%}" for one in listed.itertuples()))

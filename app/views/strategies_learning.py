@@ -9,35 +9,35 @@ from probes import shipped, strategies, trials
 from probes.exam import COLUMNS
 
 WORK = "probes.trials:run"
+BASELINES = {"word": "commonest for the word", "random": "random weights", "common": "commonest word"}
 
 
 def section() -> None:
     st.markdown("Small models, trained from scratch under each mix of the paper's Table 8, with equal data, steps and "
                 "seeds. Mixes are written as there: **MASK/SAME/RND**, in percent of the chosen words.")
     table = shipped.results("strategies")
-    if table.empty:
-        st.info("No results are shipped yet.")
-    else:
-        _compared(table, [(trial.name, trial.name) for trial in trials.STRATEGIES], "shipped")
-        st.caption(shipped.said("strategies"))
-        _paper()
-        with st.expander("The command that made this"):
-            st.code(shipped.command("strategies"), language="sh")
+    _compared(table, [(trial.name, trial.name) for trial in trials.STRATEGIES], "shipped", shipped.ceiling("strategies"))
+    st.caption(shipped.said("strategies"))
+    _paper()
+    with st.expander("The command that made this"):
+        st.code(shipped.command("strategies"), language="sh")
     _own()
 
 
-def _compared(table: pd.DataFrame, order: list[tuple[str, str]], key: str) -> None:
-    """One panel a measure, each with its seeds and its baseline."""
+def _compared(table: pd.DataFrame, order: list[tuple[str, str]], key: str, best: float | None = None) -> None:
+    """One panel a measure, each with its seeds and its baselines."""
     present = [column for column in COLUMNS if column in table and table[column].notna().any()]
     for start in range(0, len(present), 2):
         for column, name in zip(st.columns(2), present[start:start + 2], strict=False):
             title, looking = COLUMNS[name]
-            base = f"{name}_baseline"
-            baseline = ("baseline", float(table[base].mean())) if base in table and table[base].notna().any() else None
+            lines = [(said, float(table[f"{name}_{base}"].mean())) for base, said in BASELINES.items()
+                     if f"{name}_{base}" in table and table[f"{name}_{base}"].notna().any()]
+            if name == "masked" and best is not None:
+                lines.append(("best possible", best))
             means = table.groupby("trial")[name].mean()
             with column:
                 st.markdown(f"**{title}**")
-                frame.chart(figures.seeds(table, name, order, baseline), key=f"{key}-{name}",
+                frame.chart(figures.seeds(table, name, order, lines), key=f"{key}-{name}",
                             looking=f"What you are looking at: {looking} Bars are means, dots single seeds.",
                             alt="; ".join(f"{trial} {share:.1%}" for trial, share in means.items()))
 

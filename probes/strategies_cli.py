@@ -10,7 +10,7 @@ import model
 from model import Problem, store
 from model.smallworld import bound
 
-from . import exam, trials
+from . import learned, trials
 from .trials import Budget
 
 
@@ -49,7 +49,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.ceiling and given.corpus is None:
         _ceiling(given.out, budget["length"])
     table = trials.results(given.out)
-    columns = [name for name in exam.COLUMNS if name in table]
+    columns = [name for name in learned.COLUMNS if name in table]
     print(table.groupby("trial", sort=False)[columns].mean().map("{:.1%}".format).to_string())
     return 0
 
@@ -58,7 +58,7 @@ def _ceiling(folder: Path, length: int) -> None:
     """Write into run.json what no model can exceed on the masked words that all were asked for."""
     pieces = model.load(folder / "vocabulary").tokenizer
     held = store.Store(folder / "corpus" / "held")
-    *_, found = bound.ceiling(held, pieces, exam.READS["masked"], length, count=exam.PAIRS)
+    *_, found = bound.ceiling(held, pieces, learned.READS["masked"], length, count=learned.PAIRS)
     run = json.loads((folder / "run.json").read_text(encoding="utf-8")) | {"ceiling": found.accuracy}
     (folder / "run.json").write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
 

@@ -18,9 +18,9 @@ from model.pretrain import finished, pretrain
 from model.recipe import Recipe
 from model.resume import writing
 
-from . import exam
+from . import learned
 
-STORY_SEED = 1  # of the stories that are learned from; the exam tells others
+STORY_SEED = 1  # of the stories that are learned from; the measuring uses others
 NAME = "results.csv"
 
 
@@ -162,14 +162,14 @@ def _note(folder: Path, trial: Trial, seed: int, budget: Budget, labelled: bool)
     """Measure a model and add its row."""
     torch.set_num_threads(budget.threads)
     bert = model.load(home(folder, trial, seed))
-    _add(folder, {"trial": trial.name, "seed": seed} | exam.measured(
+    _add(folder, {"trial": trial.name, "seed": seed} | learned.measured(
         bert, store.Store(folder / "corpus" / "held"), trial.sight, budget.length, labelled, seed))
 
 
 def _note_apart(folder: Path, seed: int, budget: Budget) -> None:
     left, right = (model.load(home(folder, trial, seed)) for trial in SIGHTS[:2])
     held = store.Store(folder / "corpus" / "held")
-    _add(folder, {"trial": APART.name, "seed": seed, "masked": exam.averaged(left, right, held, budget.length)})
+    _add(folder, {"trial": APART.name, "seed": seed, "masked": learned.averaged(left, right, held, budget.length)})
 
 
 def _add(folder: Path, row: dict) -> None:

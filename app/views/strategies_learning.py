@@ -6,7 +6,7 @@ import streamlit as st
 from app import frame, jobs, limits, panel
 from app.figures import strategies as figures
 from probes import shipped, strategies, trials
-from probes.exam import COLUMNS
+from probes.learned import COLUMNS
 
 WORK = "probes.trials:run"
 BASELINES = {"word": "commonest for the word", "random": "random weights", "common": "commonest word"}
@@ -26,12 +26,12 @@ def section() -> None:
 
 def _compared(table: pd.DataFrame, order: list[tuple[str, str]], key: str, best: float | None = None) -> None:
     """One panel a measure, each with its seeds and its baselines."""
-    present = [column for column in COLUMNS if column in table and table[column].notna().any()]
+    present = [column for column in COLUMNS if _known(table, column)]
     for start in range(0, len(present), 2):
         for column, name in zip(st.columns(2), present[start:start + 2], strict=False):
             title, looking = COLUMNS[name]
             lines = [(said, float(table[f"{name}_{base}"].mean())) for base, said in BASELINES.items()
-                     if f"{name}_{base}" in table and table[f"{name}_{base}"].notna().any()]
+                     if _known(table, f"{name}_{base}")]
             if name == "masked" and best is not None:
                 lines.append(("best possible", best))
             means = table.groupby("trial")[name].mean()
@@ -40,6 +40,10 @@ def _compared(table: pd.DataFrame, order: list[tuple[str, str]], key: str, best:
                 frame.chart(figures.seeds(table, name, order, lines), key=f"{key}-{name}",
                             looking=f"What you are looking at: {looking} Bars are means, dots single seeds.",
                             alt="; ".join(f"{trial} {share:.1%}" for trial, share in means.items()))
+
+
+def _known(table: pd.DataFrame, column: str) -> bool:
+    return column in table and table[column].count() > 0
 
 
 def _paper() -> None:

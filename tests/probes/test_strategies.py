@@ -9,7 +9,7 @@ import pytest
 import model
 from model import InputProblem, smallworld
 from model.masking import KEPT, MASKED, RANDOM, UNTOUCHED, Mix, masked
-from probes import blanks, exam, shipped, strategies, trials
+from probes import blanks, learned, shipped, strategies, trials
 
 TEXT = "the cat sat on the mat . my dog likes playing , he ran ."
 MIXES = [Mix(), Mix(1, 0, 0), Mix(0.8, 0.2, 0), Mix(0.8, 0, 0.2), Mix(0, 0.8, 0.2), Mix(0, 1, 0)]
@@ -171,13 +171,13 @@ class TestTrials:
             list(trials.run(tmp_path, [trials.described(trials.SIGHTS[2])], [0], TINY, "one.txt"))
 
 
-class TestExam:
+class TestLearned:
     def test_the_labels_belong_to_the_words(self, little):
         world = model.Bert.random(model.BertConfig(smallworld.tokenizer().size, 16, 1, 2, 32, 128), smallworld.tokenizer())
-        lessons, _, questions = exam.sheets(world)
+        lessons, _, questions = learned.sheets(world)
         for (row, place), form in list(zip(lessons.places, lessons.forms, strict=True))[:200]:
             assert lessons.encodings[row].tokens[place].text == form
-        assert 0.3 < exam.by_word(lessons, questions) < 0.8
+        assert 0.3 < learned.by_word(lessons, questions) < 0.8
 
 
 class TestShipped:
@@ -189,7 +189,7 @@ class TestShipped:
         assert json.loads(json.dumps(shipped.settings(name)))["seeds"] == [0, 1, 2]
 
     def test_both_directions_beat_either_alone(self):
-        means = shipped.results("sight").groupby("trial")["masked"].mean()
+        means = shipped.results("sight").groupby("trial")["masked"].mean().to_dict()
         assert means["both"] > max(means["left"], means["right"])
 
     def test_the_shipped_sights_load_and_answer(self):

@@ -4,6 +4,8 @@
     app          the browser laboratory (the default)
     strategies   train small models under each masking mix, and measure them
     test         lint, types and all tests
+    probe        what is written in each layer: probes with their baselines
+    smallworld   stories with planted truth, their trees, and the best that can be learned from them
     bench        side by side with the tools people use today
 """
 
@@ -28,6 +30,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
     "strategies": ("probes.strategies_cli", ["requirements.txt"]),
+    "probe": ("probes.cli", ["requirements.txt"]),
+    "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

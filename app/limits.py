@@ -24,3 +24,15 @@ JOB_FILE_BYTES = 64 * 2**20  # of the files handed to one job
 JOB_PROGRESS_LINES = 2_000  # about as many are written in the life of a long job
 JOB_PROGRESS_SECONDS = 0.25  # at least between two lines of progress
 JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is ended
+
+# training
+TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
+TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
+REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
+
+# probes
+BANKS_KEPT = 4  # uploaded treebanks kept in memory
+UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
+PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
+EXAMPLE_WORDS = 800  # of the experiment the page shows before anything was asked
+RESULTS_LISTED = 30

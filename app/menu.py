@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, mask, start, strategies
+from app.views import inputs, mask, probes, start, strategies, train
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,9 @@ PAGES = {
               mask.page),
         Entry("Masking strategies", ":material/shuffle:", "strategies", "Why 80/10/10, and not just masks?",
               strategies.page),
+        Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
+    ],
+    "Make": [
+        Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
     ],
 }

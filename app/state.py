@@ -2,13 +2,15 @@
 
 import gc
 import os
+import tempfile
 from pathlib import Path
 
 import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, Trace
+from model import Bert, CheckpointProblem, Found, InputProblem, Trace
+from probes import experiment, replay, results, treebank
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -48,6 +50,36 @@ def warm() -> None:
 @st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
 def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
     return _bert.trace(a, b)
+
+
+@st.cache_data(max_entries=limits.REPLAY_ANSWERS, show_spinner="Asking the snapshots …")
+def _answered(path: str, changed: float, text: str) -> replay.Answer:
+    return replay.answer(Path(path), text)
+
+
+def answered(path: Path, text: str) -> replay.Answer:
+    """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
+    return _answered(str(path), (path / "config.json").stat().st_mtime, text)
+
+
+@st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
+def bank(name: str, content: bytes | None) -> treebank.Treebank:
+    """The sentences of an uploaded file, or of the small world where there is none."""
+    if content is None:
+        return experiment.small_world()
+    try:
+        return treebank.parse(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise InputProblem(f"{name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
+
+
+@st.cache_resource(show_spinner="Probing a few words of the small world …")
+def probed_example() -> results.Result:
+    """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, limit=limits.EXAMPLE_WORDS):
+            pass
+        return results.read(Path(folder) / results.RESULT)
 
 
 @st.cache_resource

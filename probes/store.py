@@ -63,6 +63,18 @@ def extract(bert: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooli
     made.flush()
 
 
+def extract_both(bert: Bert, twin: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooling: str,
+                 layers: Sequence[int], folder: Path) -> Iterator[tuple[float, str]]:
+    """States of the model and of its twin, to files that a resumed run finds again; yields the part done of 1."""
+    for part, (name, one) in enumerate((("model", bert), ("twin", twin))):
+        file, made = folder / f"states-{name}.npy", folder / f"states-{name}-new.npy"
+        stage = "Reading the sentences" + ("" if name == "model" else " with random weights")
+        if not file.is_file():
+            for fraction in extract(one, encodings, places, pooling, layers, made):
+                yield (part + fraction) / 2, stage
+            made.replace(file)
+
+
 def opened(file: Path) -> np.ndarray:
     """The file that `extract` wrote, (layers, places, hidden); read from disk only where it is looked at."""
     return np.load(file, mmap_mode="r")

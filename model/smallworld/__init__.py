@@ -8,6 +8,8 @@ import random
 from collections.abc import Iterator
 
 from .. import tokenizer as wordpiece
+from ..bert import Bert
+from ..config import BertConfig
 from ..tokenizer import WordPiece
 from .grammar import KINDS, LONGEST
 from .lexicon import NAMES, forms
@@ -16,7 +18,7 @@ from .phrases import PRIORS
 from .tree import ROOT, Sentence, Story, Word
 
 __all__ = ["KINDS", "LONGEST", "NAMES", "PRIORS", "ROOT", "Sentence", "Story", "Word", "derivations", "documents",
-           "forms", "stories", "tokenizer"]
+           "forms", "stories", "tokenizer", "untrained"]
 
 
 def stories(seed: int, count: int) -> Iterator[Story]:
@@ -45,3 +47,15 @@ def tokenizer(limit: int = LONGEST) -> WordPiece:
     letters = "abcdefghijklmnopqrstuvwxyz"
     return wordpiece.from_words([*forms(), *letters, *(f"##{letter}" for letter in letters), *"0123456789!?'-"],
                                 limit=limit)
+
+
+def untrained(seed: int = 0, preset: str = "tiny") -> Bert:
+    """A BERT over the words of the world that has learned nothing yet, for `run.py train --init`.
+
+    Weights near 1 / sqrt(hidden) leave the first plateau several times sooner than 0.02 does in so small a model.
+    """
+    pieces, hidden = tokenizer(), BertConfig.preset(preset).hidden_size
+    heads = max(4, BertConfig.preset(preset).num_attention_heads)
+    return Bert.random(BertConfig.preset(
+        preset, vocab_size=pieces.size, num_attention_heads=heads, initializer_range=round(hidden ** -0.5, 3),
+        max_position_embeddings=LONGEST, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0), pieces, seed)

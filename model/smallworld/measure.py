@@ -33,12 +33,24 @@ def measured(folder: Path, seed: int = 1, count: int = 512, keep: float = 0.1, c
                                            encoding="utf-8")
 
 
+def variety(kind: str, place: str) -> int:
+    """The number of different sentences of a kind at a place, counted by writing all of them."""
+    return len({way.words for way in derivations(KINDS[kind], {"place": place}, PRIORS, None)})
+
+
 def distinct() -> dict[str, int]:
-    """The number of different sentences of each kind, counted by writing all of them."""
+    """The number of different sentences of each kind; those that name no place or thing are counted once."""
     counts = {}
-    for name, write in KINDS.items():
-        found: set[int] = set()
-        for place in PLACES:
-            found.update(hash(way.words) for way in derivations(write, {"place": place.name}, PRIORS, None))
-        counts[name] = len(found)
+    for kind, write in KINDS.items():
+        found = {hash(way.words) for place in PLACES
+                 for way in derivations(write, {"place": place.name}, PRIORS, None)}
+        counts[kind] = len(found)
     return counts | {"together": sum(counts.values())}
+
+
+def ceiling_of(mix: Mix) -> dict[str, float] | None:
+    """The ceiling measured before for a mix: for the kept share next above its own, where the ceiling is higher."""
+    listed = json.loads((Path(__file__).parent / "ceilings.json").read_text(encoding="utf-8"))
+    higher = [one for one in listed if one["keep"] >= mix.keep - 1e-9]
+    # a share of chosen words other than the one measured hides more or fewer words
+    return min(higher, key=lambda one: one["keep"]) if higher and mix.chosen >= Mix().chosen else None

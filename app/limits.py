@@ -5,16 +5,18 @@ MODELS_LOADED = 4  # checkpoints kept in memory at once
 TRACES_KEPT = 64  # answers kept, over all readers
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
+
+# masking
 WORDS_LISTED = 20  # guesses for a blank
 BLANKS_SHOWN = 9  # blanks with a chart of their own
 MASKS_FILLED = 8  # masks that are filled together
+SENTENCE_SCORED = 128  # wordpieces, each of which is masked in turn
 BLANKS_OFFERED = 60  # words of a text to choose one from
 DRAWS = 2000  # corruptions of a text that are counted
 POSITIONS_AVERAGED = 200  # each read three times
 SENTENCES_READ = 60  # of a text that is averaged over
-UPLOAD_MEGABYTES = 20
+TEXT_MEGABYTES = 20  # of one file of text
 TRIAL_STEPS = 5000  # of one model trained on the strategies page
-SENTENCE_SCORED = 128  # wordpieces, each of which is masked in turn
 
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once

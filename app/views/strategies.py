@@ -47,7 +47,7 @@ def _source() -> str:
     if source == SOURCES[2]:
         return STORY
     if source == SOURCES[3]:
-        given = st.file_uploader("A text file", type=["txt"], max_upload_size=limits.UPLOAD_MEGABYTES)
+        given = st.file_uploader("A text file", type=["txt"], max_upload_size=limits.TEXT_MEGABYTES)
         if given is None:
             raise InputProblem("Choose a text file to look at it here.")
         try:

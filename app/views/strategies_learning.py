@@ -43,7 +43,7 @@ def _compared(table: pd.DataFrame, order: list[tuple[str, str]], key: str, best:
 
 
 def _known(table: pd.DataFrame, column: str) -> bool:
-    return column in table and table[column].count() > 0
+    return column in table and not bool(table[column].isna().all())
 
 
 def _paper() -> None:
@@ -68,7 +68,7 @@ def _own() -> None:
         seeds = columns[1].slider("Seeds", 1, 5, 1)
         hidden = columns[2].select_slider("Hidden size", [32, 64, 128], 64)
         corpus = st.file_uploader("A corpus instead of the small world: text, a blank line between documents",
-                                  type=["txt"], max_upload_size=limits.UPLOAD_MEGABYTES)
+                                  type=["txt"], max_upload_size=limits.TEXT_MEGABYTES)
         if st.form_submit_button("Train", icon=":material/play_arrow:", type="primary"):
             _submit(asked, steps, seeds, hidden, corpus)
     job = jobs.latest(WORK)

@@ -9,6 +9,18 @@ DOCUMENT_CHARACTERS = 60_000  # the box for a whole document
 SENTENCES_AT_ONCE = 10  # of a document whose pairs are all read while the page waits; more become a job
 EXAM_MEGABYTES = 20  # of a text to draw pairs from
 
+# masking
+WORDS_LISTED = 20  # guesses for a blank
+BLANKS_SHOWN = 9  # blanks with a chart of their own
+MASKS_FILLED = 8  # masks that are filled together
+SENTENCE_SCORED = 128  # wordpieces, each of which is masked in turn
+BLANKS_OFFERED = 60  # words of a text to choose one from
+DRAWS = 2000  # corruptions of a text that are counted
+POSITIONS_AVERAGED = 200  # each read three times
+SENTENCES_READ = 60  # of a text that is averaged over
+TEXT_MEGABYTES = 20  # of one file of text
+TRIAL_STEPS = 5000  # of one model trained on the strategies page
+
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once
 JOBS_KEPT = 100  # finished ones kept on disk; the oldest beyond that are removed with their results

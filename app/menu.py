@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import attention, inputs, nextsentence, probes, start, train
+from app.views import attention, inputs, mask, nextsentence, probes, start, strategies, train
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ PAGES = {
               attention.page),
     ],
     "Ask": [
+        Entry("Mask", ":material/visibility_off:", "mask", "Which word stood here, and how does the model tell?",
+              mask.page),
+        Entry("Masking strategies", ":material/shuffle:", "strategies", "Why 80/10/10, and not just masks?",
+              strategies.page),
         Entry("Next sentence", ":material/low_priority:", "next-sentence", "Does B follow A?", nextsentence.page),
         Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
     ],

@@ -60,7 +60,7 @@ def load(folder: Path, layer: int) -> Index:
 def _sample(bert: Bert, lines: Sequence[str], tokens: int) -> list[Encoding]:
     """Sentences drawn over the whole corpus until they hold `tokens` tokens, in the order of the corpus."""
     drawn: dict[int, Encoding] = {}
-    for row in np.random.default_rng(0).permutation(len(lines)):
+    for row in np.random.default_rng(0).permutation(len(lines)).tolist():
         try:
             encoding = bert.tokenizer.encode(lines[row])
         except Problem:  # a line in a script the vocabulary does not know has no token to be a neighbour
@@ -68,7 +68,7 @@ def _sample(bert: Bert, lines: Sequence[str], tokens: int) -> list[Encoding]:
         if len(encoding) - 2 > tokens:
             break
         tokens -= len(encoding) - 2
-        drawn[int(row)] = encoding
+        drawn[row] = encoding
     if not drawn:
         raise InputProblem("There is no sentence in this file that the model can read.")
     return [drawn[row] for row in sorted(drawn)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, start
+from app.views import inputs, start, states
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,6 @@ PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+        Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
     ],
 }

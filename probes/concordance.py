@@ -15,14 +15,14 @@ from .contexts import Places, places, split
 from .neighbours import Index
 
 
-def build(folder: Path, checkpoint: str, corpus: str, tokens: int = 50_000) -> Iterator[dict]:
-    """Index at most `tokens` tokens of a text file, drawn over the whole of it; begun again, it goes on where it was.
+def build(folder: Path, checkpoint: str, corpus: str = "corpus.txt", tokens: int = 50_000) -> Iterator[dict]:
+    """Index at most `tokens` tokens of a text file in the folder, drawn over the whole of it; run again, it resumes.
 
     Directions are kept as 16-bit floats, one file a layer: (layers + 1) × tokens × hidden × 2 bytes on disk.
     """
     yield {"fraction": 0.0, "stage": "Reading the corpus"}
     bert = model.load(checkpoint)
-    lines = split(Path(corpus).read_text(encoding="utf-8", errors="replace"))
+    lines = split((folder / corpus).read_text(encoding="utf-8", errors="replace"))
     encodings = _sample(bert, lines, tokens)
     where = places(encodings)
     _write_places(folder, where)

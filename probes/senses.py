@@ -23,6 +23,36 @@ class Uses:
     vectors: np.ndarray  # (layers + 1, uses, hidden)
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """Sentences and the sense each is an example of."""
+
+    sentences: tuple[str, ...]
+    labels: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def parsed(text: str) -> Labelled:
+    """One sentence a line; an empty line begins the next sense, and a line that ends with a colon names it."""
+    sentences: list[str] = []
+    labels: list[int] = []
+    names: list[str] = []
+    begin = True
+    for line in map(str.strip, text.splitlines()):
+        if not line:
+            begin = True
+        elif line.endswith(":"):
+            names.append(line[:-1].strip())
+            begin = False
+        else:
+            if begin:
+                names.append(f"sense {len(names) + 1}")
+                begin = False
+            sentences.append(line)
+            labels.append(len(names) - 1)
+    return Labelled(tuple(sentences), tuple(labels), tuple(names))
+
+
 def uses(bert: Bert, word: str, sentences: Sequence[str]) -> Uses:
     """Find a word, whole and in any case, in each sentence, and its states there at every layer."""
     word = word.strip()

@@ -25,7 +25,7 @@ def corpus(tmp_path):
 
 
 def test_a_corpus_on_disk_has_the_neighbours_of_the_same_sentences_in_memory(little, checkpoint, corpus, tmp_path):
-    progress = list(concordance.build(tmp_path, checkpoint, corpus))
+    progress = list(concordance.build(tmp_path, checkpoint))
     assert progress[-1]["fraction"] == 1 and progress[-1]["sentences"] == len(LINES)
     gathered = contexts.gather(little, LINES)
     for layer in range(3):
@@ -59,7 +59,7 @@ def test_an_empty_corpus_is_refused_in_words(checkpoint, tmp_path):
     path = tmp_path / "empty.txt"
     path.write_text("\n \n", encoding="utf-8")
     with pytest.raises(model.InputProblem, match="no sentence"):
-        list(concordance.build(tmp_path, checkpoint, str(path)))
+        list(concordance.build(tmp_path, checkpoint, path.name))
 
 
 def test_a_layer_that_was_not_indexed_is_refused_in_words(tmp_path):
@@ -72,5 +72,5 @@ def test_lines_in_an_unknown_script_are_passed_over(tmp_path, corpus):
     bert = model.Bert.random(model.BertConfig(pieces.size, 8, 1, 2, 16, 16), pieces)
     path = tmp_path / "mixed.txt"
     path.write_text("кошка\ncat dog\n", encoding="utf-8")
-    list(concordance.build(tmp_path, str(bert.save(tmp_path / "bert")), str(path)))
+    list(concordance.build(tmp_path, str(bert.save(tmp_path / "bert")), path.name))
     assert concordance.load(tmp_path, 0).places.texts == ("cat", "dog")

@@ -6,7 +6,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.neighbors import NearestNeighbors
 
 import model
-from probes import contexts, geometry, neighbours, neurons, residual, senses, sentences
+from probes import contexts, geometry, neighbours, neurons, pooling, residual, senses
 
 TEXT = ["the cat sat on the mat.", "my dog ran, the dog is cute!", "he likes playing the new york"]
 
@@ -69,6 +69,12 @@ def test_a_word_of_several_pieces_is_the_mean_of_them(little):
     pieces = [token.position for token in trace.tokens if token.text in ("play", "##ing")]
     np.testing.assert_allclose(found.vectors[:, 0], trace.hidden[:, pieces].mean(axis=1), atol=1e-5)
     assert found.spans == ((9, 16),)
+
+
+def test_empty_lines_part_senses_and_colons_name_them():
+    found = senses.parsed("river:\na\nb\n\n\nc\nmoney:\nd\n")
+    assert found.sentences == ("a", "b", "c", "d") and found.labels == (0, 0, 1, 2)
+    assert found.names == ("river", "sense 2", "money")
 
 
 def test_only_whole_words_count_as_uses(little):
@@ -158,10 +164,10 @@ def test_what_the_sublayers_write_adds_up_to_the_next_state(little):
 
 def test_sentence_vectors_are_the_mean_of_tokens_or_the_first_state(little):
     hidden = little.trace(TEXT[1]).hidden[2]
-    np.testing.assert_allclose(sentences.vectors(little, TEXT, 2)[1], hidden[1:-1].mean(axis=0), atol=1e-5)
-    np.testing.assert_allclose(sentences.vectors(little, TEXT, 2, "cls")[1], hidden[0], atol=1e-5)
+    np.testing.assert_allclose(pooling.vectors(little, TEXT, 2)[1], hidden[1:-1].mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(pooling.vectors(little, TEXT, 2, "cls")[1], hidden[0], atol=1e-5)
 
 
 def test_one_sentence_alone_is_refused_in_words(little):
     with pytest.raises(model.InputProblem, match="Two sentences"):
-        sentences.vectors(little, ["the cat"], 0)
+        pooling.vectors(little, ["the cat"], 0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, start, states
+from app.views import compare, inputs, start, states
 
 
 @dataclass(frozen=True)
@@ -26,5 +26,6 @@ PAGES = {
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
         Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
+        Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
     ],
 }

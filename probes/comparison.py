@@ -108,6 +108,7 @@ class Attentions:
     left: np.ndarray  # (layers, heads, units, units)
     right: np.ndarray
     apart: np.ndarray  # (layers, heads, layers, heads), 0: the same rows, 1: nothing in common
+    usual: float  # mean distance of two different heads of the left side: the baseline
 
     @property
     def matched(self) -> bool:
@@ -129,12 +130,25 @@ class Attentions:
 
 
 def attentions(left: Trace, right: Trace) -> Attentions:
-    """Both sides' heads over common units; their distance is half the summed difference of rows, averaged over rows."""
+    """Both sides' heads over common units, and how far every two of them are apart."""
     units = aligned(left.encoding, right.encoding)
     a = merged_attention(left.attention, [unit.left for unit in units])
     b = merged_attention(right.attention, [unit.right for unit in units])
-    apart = np.stack([[np.abs(head - b).sum(axis=-1).mean(axis=-1) / 2 for head in layer] for layer in a])
-    return Attentions(units, a, b, apart)
+    within, count = _apart(a, a), a.shape[0] * a.shape[1]
+    return Attentions(units, a, b, _apart(a, b), float(within.sum() / max(count * (count - 1), 1)))
+
+
+def _apart(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Total variation of every two heads, averaged over rows: (l, h, n, n), (m, k, n, n) -> (l, h, m, k)."""
+    return np.stack([[np.abs(head - right).sum(axis=-1).mean(axis=-1) / 2 for head in layer] for layer in left])
+
+
+def agreement(left: np.ndarray, left_words: Sequence[str], right: np.ndarray, right_words: Sequence[str]) -> float:
+    """Probability that two predictions share, 0..1: over words of both vocabularies, the smaller of the two."""
+    place = {word: index for index, word in enumerate(right_words)}
+    pairs = [(index, place[word]) for index, word in enumerate(left_words) if word in place]
+    mine, theirs = np.array(pairs, int).reshape(-1, 2).T
+    return float(np.minimum(left[mine], right[theirs]).sum())
 
 
 @dataclass(frozen=True)

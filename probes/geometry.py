@@ -37,7 +37,7 @@ class PCA:
 
     def transform(self, points: np.ndarray) -> np.ndarray:
         """(..., hidden) -> (..., axes)."""
-        return (points - self.mean_) @ self.axes_.T
+        return points @ self.axes_.T - self.mean_ @ self.axes_.T
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def neurons(strongest: pd.DataFrame) -> go.Figure:
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_xaxes(title="activation")
     figure = theme.finished(figure, 130 + 34 * len(names))
-    return figure.update_layout(barmode="group", bargap=0.25, legend={"y": 1.0, "yanchor": "bottom", "font": {"size": 14}}, margin={"t": 60})
+    return figure.update_layout(barmode="group", bargap=0.25, legend={"y": 1.0, "yanchor": "bottom"}, margin={"t": 60})
 
 
 def numbered(texts: Sequence[str]) -> str:

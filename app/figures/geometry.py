@@ -29,8 +29,10 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
 
 
 def _ticks(texts: list[str]) -> dict:
-    """A tick for each; where they would be many, they are numbers."""
-    return theme.token_axis([text if len(text) <= 18 else f"{text[:16]}…" for text in texts]) if len(texts) <= 60 else {}  # a number of the axis is the place from 0
+    """A tick for each, or none where they would run into each other."""
+    if len(texts) > 60:
+        return {"showticklabels": False}
+    return theme.token_axis([text if len(text) <= 18 else f"{text[:16]}…" for text in texts])
 
 
 def steadiness(found: Steadiness, word: str | None) -> go.Figure:
@@ -67,7 +69,7 @@ def _over_layers(figure: go.Figure, what: str, span: list[float] | None) -> go.F
     figure.update_xaxes(title="layer (0 = embeddings)", dtick=1)
     figure.update_yaxes(title=what, range=span, gridcolor="rgba(134,142,150,0.2)")
     figure = theme.finished(figure, 400)
-    return figure.update_layout(legend={"y": 1.02, "yanchor": "bottom", "font": {"size": 14}}, margin={"t": 100})
+    return figure.update_layout(legend={"y": 1.02, "yanchor": "bottom"}, margin={"t": 100})
 
 
 def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:

@@ -31,7 +31,7 @@ def animated(paths: Paths, texts: Sequence[str], groups: Sequence[Group], follow
     figure = go.Figure(data=frames[-1].data, frames=frames, layout=_still(paths))
     theme.finished(figure, HEIGHT)
     figure.update_layout(frames[-1].layout)
-    return figure.update_layout(margin={"b": 90, "l": 8, "r": 8, "t": 60}, legend={"y": 1.02, "yanchor": "bottom", "font": {"size": 14}},
+    return figure.update_layout(margin={"b": 90, "l": 8, "r": 8, "t": 60}, legend={"y": 1.02, "yanchor": "bottom"},
                                 updatemenus=[_buttons()], sliders=[_slider(len(frames))])
 
 
@@ -69,10 +69,10 @@ def _still(paths: Paths) -> dict:
     ranges = [[float(a), float(b)] for a, b in zip(low - room, high + room, strict=True)]
     grid = {"showgrid": True, "gridcolor": "rgba(134,142,150,0.2)", "zeroline": False}
     if len(ranges) == 3:
-        return {"scene": {f"{name}axis": {"range": span, "backgroundcolor": "rgba(0,0,0,0)", **grid,
-                                          "nticks": 4, "tickfont": {"size": 12}, "title": {"font": {"size": 14}}}
-                          for name, span in zip("xyz", ranges, strict=True)} | {"dragmode": "orbit", "camera": {"eye": {"x": 1.2, "y": 1.2, "z": 0.8},
-                                                    "center": {"x": 0, "y": 0, "z": -0.15}}}}
+        grid |= {"backgroundcolor": "rgba(0,0,0,0)", "nticks": 4, "tickfont": {"size": 12}, "title": {"font": {"size": 14}}}
+        scene = {f"{name}axis": {"range": span, **grid} for name, span in zip("xyz", ranges, strict=True)}
+        near = {"eye": {"x": 1.2, "y": 1.2, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.15}}
+        return {"scene": scene | {"dragmode": "orbit", "camera": near}}
     return {f"{name}axis": {"range": span, **grid} for name, span in zip("xy", ranges, strict=True)}
 
 

@@ -58,10 +58,18 @@ def test_a_model_does_not_differ_from_itself(little):
     trace = little.trace("my dog is cute, he likes playing.")
     heads, states = comparison.attentions(trace, trace), comparison.states(trace, trace)
     assert heads.matched and np.allclose(heads.namesakes(), 0)
+    assert heads.usual > 0.01, "its heads differ from each other"
     closest = heads.closest()
     assert closest["layer"].tolist() == closest["to_layer"].tolist()
     assert closest["head"].tolist() == closest["to_head"].tolist()
     assert np.allclose(np.diagonal(states.cka), 1)
+
+
+def test_predictions_agree_on_words_not_on_places_in_a_vocabulary():
+    left, right = np.array([0.7, 0.2, 0.1]), np.array([0.1, 0.9])
+    assert comparison.agreement(left, ["cat", "dog", "sun"], right, ["dog", "cat"]) == pytest.approx(0.7 + 0.1)
+    assert comparison.agreement(left, ["cat", "dog", "sun"], left, ["cat", "dog", "sun"]) == pytest.approx(1)
+    assert comparison.agreement(left, ["cat", "dog", "sun"], right, ["a", "b"]) == 0
 
 
 def test_models_of_different_size_are_compared_layer_by_layer_against_shuffled_tokens(little, coarse):

@@ -57,15 +57,15 @@ def shared_paths(hidden: np.ndarray, axes: int = 2) -> Paths:
 
 
 def layer_paths(hidden: np.ndarray, axes: int = 2) -> Paths:
-    """A PCA at each layer alone, turned to lie on the layer before it: each picture is the best one of its layer."""
+    """A PCA at each layer alone, in units of its own spread: each picture is the best one of its layer."""
+    spread = _spread(hidden)
     fitted = [PCA(axes).fit(layer) for layer in hidden]
-    points = [pca.transform(layer) for pca, layer in zip(fitted, hidden, strict=True)]
+    points = [pca.transform(layer) / np.sqrt(size) for pca, layer, size in zip(fitted, hidden, spread, strict=True)]
     for index in range(1, len(points)):
         # axes of different layers have no common sign; the sign that moves the tokens least is taken
         signs = np.sign((points[index] * points[index - 1]).sum(axis=0))
         points[index] = points[index] * np.where(signs == 0, 1, signs)
     explained = np.stack([pca.explained_ for pca in fitted])
-    spread = _spread(hidden)
     return Paths(np.stack(points), explained, (explained * spread[:, None]).sum(axis=0) / spread.sum())
 
 

@@ -6,18 +6,18 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.figures import theme
+from app.figures import geometry, theme
 
 
 def heads_apart(apart: np.ndarray) -> go.Figure:
     """Distance of each head from its namesake: (layers, heads) -> a cell a head."""
     layers, heads = apart.shape
     figure = go.Figure(go.Heatmap(
-        z=apart, x=list(range(1, heads + 1)), y=list(range(1, layers + 1)), zmin=0, zmax=1, colorscale=theme.SEQUENTIAL,
-        xgap=2, ygap=2, colorbar={"title": {"text": "apart"}, "thickness": 12}, text=apart, texttemplate="%{text:.2f}",
-        textfont={"size": 14}, hovertemplate="layer %{y}, head %{x}: %{z:.2f}<extra></extra>"))
-    figure.update_xaxes(title="head", dtick=1)
-    figure.update_yaxes(title="layer", dtick=1)
+        z=apart, zmin=0, zmax=1, colorscale=theme.SEQUENTIAL, xgap=2, ygap=2,
+        colorbar={"title": {"text": "apart"}, "thickness": 12}, hovertemplate="%{z:.2f}<extra></extra>"))
+    geometry.numbers(figure, apart)
+    figure.update_xaxes(title="head", **theme.token_axis([str(head + 1) for head in range(heads)]))
+    figure.update_yaxes(title="layer", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
     return theme.finished(figure, 140 + 38 * layers)
 
 
@@ -43,4 +43,4 @@ def probabilities(values: Sequence[float], names: Sequence[str]) -> go.Figure:
     figure.add_vline(x=0.5, line={"dash": "dot", "color": theme.MUTED, "width": 2})
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title="probability that B follows A (IsNext)")
     figure.update_yaxes(autorange="reversed", type="category", tickfont={"size": 16})
-    return theme.finished(figure, 110 + 60 * len(names))
+    return theme.finished(figure, 110 + 60 * len(names)).update_layout(margin={"r": 40})

@@ -10,9 +10,11 @@ from probes.contexts import Steadiness
 from probes.residual import Writes
 from probes.senses import Separation
 
+GRID = {"showgrid": True, "gridcolor": "rgba(134,142,150,0.2)"}
+
 
 def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | None = None, what: str = "cosine",
-           titles: tuple[str, str] = ("", ""), cell: int = 30) -> go.Figure:
+           titles: tuple[str, str] = ("", ""), cell: int = 30, every: int = 1) -> go.Figure:
     """A map of every row with every column, up to 1: (rows, columns) -> figure; below zero is the second colour."""
     rows, columns = list(texts), list(across if across is not None else texts)
     below = bool((values < -0.02).any())
@@ -21,18 +23,24 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
         colorbar={"title": {"text": what}, "thickness": 12}, xgap=1, ygap=1,
         customdata=[[f"{theme.shown(row)} · {theme.shown(column)}" for column in columns] for row in rows],
         hovertemplate="%{customdata}: %{z:.2f}<extra></extra>"))
-    if len(rows) <= 12 and len(columns) <= 12:
-        figure.update_traces(text=np.round(values, 2), texttemplate="%{text:.2f}", textfont={"size": 14})
-    figure.update_xaxes(title=titles[1], **_ticks(columns))
-    figure.update_yaxes(title=titles[0], autorange="reversed", **_ticks(rows))
+    if len(rows) <= 13 and len(columns) <= 13:
+        numbers(figure, values)
+    figure.update_xaxes(title=titles[1], **_ticks(columns, every))
+    figure.update_yaxes(title=titles[0], autorange="reversed", **_ticks(rows, every))
     return theme.finished(figure, min(900, max(330, 150 + cell * len(rows))))
 
 
-def _ticks(texts: list[str]) -> dict:
-    """A tick for each, or none where they would run into each other."""
-    if len(texts) > 60:
-        return {"showticklabels": False}
-    return theme.token_axis([text if len(text) <= 18 else f"{text[:16]}…" for text in texts])
+def _ticks(texts: list[str], every: int) -> dict:
+    """A tick for every so many, cut where one is long."""
+    axis = theme.token_axis([text if len(text) <= 18 else f"{text[:16]}…" for text in texts])
+    return axis | {name: axis[name][::every] for name in ("tickvals", "ticktext")}
+
+
+def numbers(figure: go.Figure, values: np.ndarray, largest: float = 1.0) -> None:
+    """Write its value into each cell: white on the dark end of the scale, else in the ink of the page."""
+    for row, column in np.ndindex(*values.shape):
+        figure.add_annotation(x=column, y=row, text=f"{values[row, column]:.2f}", showarrow=False,
+                              font={"size": 14, "color": "#ffffff" if values[row, column] > largest / 2 else None})
 
 
 def steadiness(found: Steadiness, word: str | None) -> go.Figure:
@@ -67,8 +75,8 @@ def separation(found: Separation) -> go.Figure:
 
 def _over_layers(figure: go.Figure, what: str, span: list[float] | None) -> go.Figure:
     figure.update_xaxes(title="layer (0 = embeddings)", dtick=1)
-    figure.update_yaxes(title=what, range=span, gridcolor="rgba(134,142,150,0.2)")
-    figure = theme.finished(figure, 400)
+    figure.update_yaxes(title=what, range=span)
+    figure = theme.finished(figure, 400).update_yaxes(**GRID)
     return figure.update_layout(legend={"y": 1.02, "yanchor": "bottom"}, margin={"t": 100})
 
 
@@ -78,11 +86,11 @@ def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:
               "turn": found.turn}[part]
     first = 0 if part == "state" else 1
     names = [f"{layer}" for layer in range(first, first + len(values))]
-    figure = go.Figure(go.Heatmap(z=values, colorscale=theme.SEQUENTIAL, zmin=0 if part != "state" else None,
+    figure = go.Figure(go.Heatmap(z=values, colorscale=theme.SEQUENTIAL, zmin=0, zmax=max(1.0, float(values.max())),
                                   xgap=1, ygap=1, colorbar={"thickness": 12},
                                   hovertemplate="layer %{y}, position %{x}: %{z:.2f}<extra></extra>"))
-    if len(texts) <= 24:
-        figure.update_traces(text=values, texttemplate="%{text:.2f}", textfont={"size": 14})
+    if len(texts) <= 24 and part != "state":
+        numbers(figure, values, max(1.0, float(values.max())))
     figure.update_xaxes(**theme.token_axis(list(texts)))
     figure.update_yaxes(title="layer", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
     return theme.finished(figure, 150 + 38 * len(values))
@@ -94,6 +102,6 @@ def sentence_map(points: np.ndarray, explained: np.ndarray, texts: Sequence[str]
         x=points[:, 0], y=points[:, 1], mode="markers+text", text=[str(n) for n in range(1, len(texts) + 1)],
         textposition="top center", textfont={"size": 14}, marker={"size": 11, "color": theme.ACCENT},
         hovertext=[theme.shown(text) for text in texts], hovertemplate="%{text}. %{hovertext}<extra></extra>"))
-    figure.update_xaxes(title=f"axis 1: {explained[0]:.0%} of the variance", gridcolor="rgba(134,142,150,0.2)")
-    figure.update_yaxes(title=f"axis 2: {explained[1]:.0%}", gridcolor="rgba(134,142,150,0.2)")
-    return theme.finished(figure, 520)
+    figure.update_xaxes(title=f"axis 1: {explained[0]:.0%} of the variance")
+    figure.update_yaxes(title=f"axis 2: {explained[1]:.0%}")
+    return theme.finished(figure, 520).update_xaxes(**GRID).update_yaxes(**GRID)

@@ -24,15 +24,16 @@ class Group:
 
 def animated(paths: Paths, texts: Sequence[str], groups: Sequence[Group], followed: Sequence[int] = (),
              hover: Sequence[str] | None = None) -> go.Figure:
-    """Every point at each layer in turn, the last one first; a followed point draws its path behind it."""
+    """Every point at each layer in turn, beginning in the middle; a followed point draws its path behind it."""
     said = [theme.shown(text) for text in (hover or texts)]
     labels = np.array([theme.shown(text) for text in texts], dtype=object)
     frames = [_frame(paths, layer, labels, said, groups, followed) for layer in range(len(paths.points))]
-    figure = go.Figure(data=frames[-1].data, frames=frames, layout=_still(paths))
-    theme.finished(figure, HEIGHT)
-    figure.update_layout(frames[-1].layout)
-    return figure.update_layout(margin={"b": 90, "l": 8, "r": 8, "t": 60}, legend={"y": 1.02, "yanchor": "bottom"},
-                                updatemenus=[_buttons()], sliders=[_slider(len(frames))])
+    first = len(frames) // 2
+    figure = go.Figure(data=frames[first].data, frames=frames, layout=_still(paths))
+    theme.finished(figure, HEIGHT).update_xaxes(showgrid=True).update_yaxes(showgrid=True)
+    figure.update_layout(frames[first].layout)
+    return figure.update_layout(margin={"b": 100, "l": 8, "r": 8, "t": 60}, legend={"y": 1.02, "yanchor": "bottom"},
+                                updatemenus=[_buttons()], sliders=[_slider(len(frames), first)])
 
 
 def _frame(paths: Paths, layer: int, labels, said, groups, followed) -> go.Frame:
@@ -71,7 +72,7 @@ def _still(paths: Paths) -> dict:
     if len(ranges) == 3:
         grid |= {"backgroundcolor": "rgba(0,0,0,0)", "nticks": 4, "tickfont": {"size": 12}, "title": {"font": {"size": 14}}}
         scene = {f"{name}axis": {"range": span, **grid} for name, span in zip("xyz", ranges, strict=True)}
-        near = {"eye": {"x": 1.2, "y": 1.2, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.15}}
+        near = {"eye": {"x": 1.4, "y": 1.4, "z": 0.9}, "center": {"x": 0, "y": 0, "z": -0.2}}
         return {"scene": scene | {"dragmode": "orbit", "camera": near}}
     return {f"{name}axis": {"range": span, **grid} for name, span in zip("xy", ranges, strict=True)}
 
@@ -79,16 +80,16 @@ def _still(paths: Paths) -> dict:
 def _buttons() -> dict:
     moving = {"frame": {"duration": STEP, "redraw": True}, "transition": {"duration": STEP // 2}, "fromcurrent": True}
     still = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    return {"type": "buttons", "direction": "left", "showactive": False, "x": 0, "y": -0.13, "xanchor": "left",
+    return {"type": "buttons", "direction": "left", "showactive": False, "x": 0, "y": -0.16, "xanchor": "left",
             "yanchor": "top", "pad": {"t": 0, "r": 8}, "font": {"size": 15, "color": "#ffffff"}, "bgcolor": "#0b7285",
             "bordercolor": "#0b7285",
             "buttons": [{"label": "▶ Play", "method": "animate", "args": [None, moving]},
                         {"label": "❚❚", "method": "animate", "args": [[None], still]}]}
 
 
-def _slider(layers: int) -> dict:
+def _slider(layers: int, first: int) -> dict:
     jump = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 200}}
-    return {"active": layers - 1, "x": 0.0, "len": 1.0, "y": -0.13, "pad": {"l": 150, "t": -6}, "tickcolor": theme.MUTED,
+    return {"active": first, "x": 0.0, "len": 1.0, "y": -0.16, "pad": {"l": 150, "t": -6}, "tickcolor": theme.MUTED,
             "font": {"size": 14}, "bgcolor": theme.MUTED, "activebgcolor": theme.ACCENT, "minorticklen": 0,
             "currentvalue": {"prefix": "Layer ", "font": {"size": 15}, "xanchor": "right", "offset": 4},
             "steps": [{"label": str(layer), "method": "animate", "args": [[str(layer)], jump]}

@@ -1,5 +1,6 @@
 """Compare: the same question to two models, or about two texts."""
 
+import numpy as np
 import streamlit as st
 
 from app import frame
@@ -61,9 +62,12 @@ def _predictions(left: Side, right: Side) -> None:
                 st.info(frame.plain(str(problem)))
     if len(guesses) == 2:
         (p, left_words), (q, right_words) = guesses
-        st.metric("Probability both predictions share", f"{comparison.agreement(p, left_words, q, right_words):.1%}",
+        even = comparison.agreement(p, left_words, np.full(len(left_words), 1 / len(left_words)), left_words)
+        st.metric("Probability that both predictions share",
+                  f"{comparison.agreement(p, left_words, q, right_words):.1%}",
                   help="For every word of both vocabularies the smaller of its two probabilities, summed. 100 %: the same "
                        "prediction. 0 %: no word in common.")
+        st.caption(f"Baseline: with a model that finds every word equally likely, the left side would share {even:.1%}.")
 
 
 def _hidden(side: Side, label: str) -> int:

@@ -27,7 +27,8 @@ def section() -> None:
     left, right = st.columns(2, gap="large")
     numbers = [str(number) for number in range(1, len(texts) + 1)]
     with left:
-        frame.chart(figures.square(geometry.cosine(vectors), numbers, cell=15), key="sentence_cosines",
+        similar = figures.square(geometry.cosine(vectors), numbers, cell=15, every=1 + len(texts) // 12)
+        frame.chart(similar, key="sentence_cosines",
                     looking=f"What you are looking at: the cosine of every two sentences at layer {layer}. Baseline: the "
                             f"mean of all pairs is {geometry.anisotropy(vectors):.2f}.",
                     alt=f"Square map of the cosines of {len(texts)} sentences.")

@@ -62,21 +62,19 @@ def _groups(trace) -> list[moving.Group]:
 
 
 def _similarity() -> None:
-    trace = state.trace()
-    tokens, layers, drift, lengths = st.tabs(["Tokens", "Layers", "Same word, other context", "What sub-layers write"])
-    with tokens:
-        layer = pasted.layer(state.bert(), "token_layer")
-        frame.chart(figures.square(geometry.cosine(trace.hidden)[layer], trace.texts), key="cosines",
-                    looking=f"What you are looking at: the cosine of every two tokens at layer {layer}. The baseline is "
-                            f"the mean of all pairs, {geometry.anisotropy(trace.hidden[layer]):.2f} here: in most layers "
-                            "any two tokens are somewhat alike.",
-                    alt=f"Square map of the cosines of {len(trace.texts)} tokens at layer {layer}.")
-    with layers:
-        _layers(trace)
-    with drift:
-        _steadiness()
-    with lengths:
-        _writes(trace)
+    drawn = {"tokens": _tokens, "layers": _layers, "a word in other contexts": _steadiness, "what sub-layers write": _writes}
+    chosen = st.segmented_control("Compare", list(drawn), default="tokens", required=True, key="compare",
+                                  bind="query-params")
+    drawn[chosen or "tokens"](state.trace())
+
+
+def _tokens(trace) -> None:
+    layer = pasted.layer(state.bert(), "token_layer")
+    frame.chart(figures.square(geometry.cosine(trace.hidden)[layer], trace.texts), key="cosines",
+                looking=f"What you are looking at: the cosine of every two tokens at layer {layer}. The baseline is the "
+                        f"mean of all pairs, {geometry.anisotropy(trace.hidden[layer]):.2f} here: in most layers any two "
+                        "tokens are somewhat alike.",
+                alt=f"Square map of the cosines of {len(trace.texts)} tokens at layer {layer}.")
 
 
 def _layers(trace) -> None:
@@ -96,7 +94,7 @@ def _layers(trace) -> None:
                 alt=f"Square map of CKA between {len(names)} layers.")
 
 
-def _steadiness() -> None:
+def _steadiness(_) -> None:
     lines = pasted.passage("drift_text")
     found = contexts.steadiness(state.gathered(lines))
     repeated = found.words["word"].tolist()

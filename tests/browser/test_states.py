@@ -4,8 +4,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
 
-GROUPS = ("[CLS] and [SEP]", "sentence A", "sentence B")
-
 
 def figure(page: Page, place: int = 0):
     return page.locator(".js-plotly-plot").nth(place)
@@ -18,18 +16,13 @@ def heights(page: Page) -> list[float]:
         return Array.from(drawn.y._inputArray || drawn.y); }""")
 
 
-def test_the_slider_moves_every_token_and_says_how_much_it_shows(open_page):
+def test_the_slider_moves_every_token_and_play_walks_to_the_last_layer(open_page):
     page = open_page("/states?a=The+keys+are+on+the+table.&b=")
     expect(figure(page)).to_contain_text("% of layer 3")
     before = heights(page)
-    page.locator(".slider-label", has_text="5").click(force=True)
     page.locator(".slider-rail-touch-rect").click(position={"x": 2, "y": 4})
     expect(figure(page)).to_contain_text("% of layer 0")
     assert heights(page) != before
-
-
-def test_play_walks_to_the_last_layer(open_page):
-    page = open_page("/states?a=The+keys+are+on+the+table.&b=")
     page.locator(".updatemenu-button", has_text="Play").click()
     expect(figure(page)).to_contain_text("% of layer 6")
 
@@ -44,19 +37,19 @@ def test_a_sentence_of_one_token_is_drawn(open_page):
     page = open_page("/states?a=Yes&b=")
     expect(figure(page)).to_contain_text("% of layer 3")
     page.get_by_role("radio", name="Similarity").click()
-    page.get_by_role("tab", name="Layers").click()
+    page.get_by_role("radio", name="layers", exact=True).click()
     expect(page.get_by_text("CKA compares at least four tokens")).to_be_visible()
 
 
 def test_layers_are_compared_against_noise(open_page):
-    page = open_page("/states?look=Similarity")
-    page.get_by_role("tab", name="Layers").click()
+    page = open_page("/states?look=Similarity&compare=layers")
     expect(page.get_by_text("noise gives 0 on average")).to_be_visible()
     page.get_by_role("radio", name="plain CKA").click()
     expect(page.get_by_text("two clouds of pure noise would give")).to_be_visible()
-    for tab in ("Same word, other context", "What sub-layers write"):
-        page.get_by_role("tab", name=tab).click()
-        expect(page.locator(".js-plotly-plot:visible").first).to_be_visible()
+    page.get_by_role("radio", name="a word in other contexts").click()
+    expect(figure(page)).to_contain_text("random pairs (anisotropy)")
+    page.get_by_role("radio", name="what sub-layers write").click()
+    expect(page.get_by_text("the length of what attention adds")).to_be_visible()
 
 
 def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page):
@@ -65,27 +58,19 @@ def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page)
     expect(figure(page, 1)).to_contain_text("senses dealt at random")
     page.get_by_role("radio", name="mouse").click()
     expect(figure(page)).to_contain_text("computer")
+    page.get_by_text("Its sentences").click()
+    page.get_by_label("Sentences", exact=True).fill("the mouse is here\nthe mouse is here\n\nthe mouse is here")
+    page.get_by_label("Sentences", exact=True).press("Control+Enter")
+    expect(page.get_by_text("Most separate at layer 0: 0.00")).to_be_visible()  # identical sentences overlap
     page.get_by_label("Word", exact=True).fill("zebra")
     page.get_by_label("Word", exact=True).press("Enter")
     expect(page.get_by_text("The word “zebra” is in none of these sentences.")).to_be_visible()
 
 
-def test_identical_sentences_do_not_break_the_page(open_page):
-    page = open_page("/states?look=Word+senses")
-    page.get_by_text("Its sentences").click()
-    page.get_by_label("Sentences", exact=True).fill("the bank is here\nthe bank is here\n\nthe bank is here")
-    page.get_by_label("Sentences", exact=True).press("Control+Enter")
-    expect(page.get_by_text("Most separate at layer 0: 0.00")).to_be_visible()
-
-
-def test_neighbours_come_with_their_sentences(open_page):
+def test_neighbours_and_exciters_come_with_their_sentences(open_page):
     page = open_page("/states?look=Neighbours&a=The+bank+lent+her+money.&b=")
-    first = page.locator(".concordance .text b").first
-    expect(first).to_have_text("bank")
-
-
-def test_a_neuron_shows_the_tokens_that_excite_it(open_page):
-    page = open_page("/states?look=Neurons")
+    expect(page.locator(".concordance .text b").first).to_have_text("bank")
+    page.get_by_role("radio", name="Neurons").click()
     page.get_by_label("Neuron", exact=True).fill("7")
     page.get_by_label("Neuron", exact=True).press("Enter")
     expect(page.get_by_text("excite neuron 7 of layer 4 most")).to_be_visible()

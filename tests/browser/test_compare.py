@@ -14,7 +14,7 @@ def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_a
     page.get_by_role("radio", name="Attention").click()
     expect(page.get_by_text("two different heads of english are")).to_be_visible()
     page.get_by_role("radio", name="Next sentence").click()
-    expect(page.locator(".js-plotly-plot")).to_contain_text("english, random weights")
+    expect(page.locator(".js-plotly-plot", has_text="IsNext")).to_contain_text("english, random weights")
     page.get_by_role("radio", name="States").click()
     expect(page.get_by_text("tokens of one side shuffled")).to_be_visible()
 

@@ -11,3 +11,17 @@ CORPUS_TOKENS = (20_000, 50_000, 100_000, 200_000)  # sizes of an indexed corpus
 CONTEXTS_KEPT = 8  # texts whose every token is kept at every layer
 INDEXES_KEPT = 2  # layers of indexed corpora in memory
 TWINS_KEPT = 2  # models with random weights in memory
+
+# jobs: long work in its own process
+JOBS_WAITING = 20  # in the queue at once
+JOBS_KEPT = 100  # finished ones kept on disk; the oldest beyond that are removed with their results
+JOB_ARGUMENT_BYTES = 100_000  # of one job's arguments as JSON
+JOB_FILE_BYTES = 64 * 2**20  # of the files handed to one job
+JOB_PROGRESS_LINES = 2_000  # about as many are written in the life of a long job
+JOB_PROGRESS_SECONDS = 0.25  # at least between two lines of progress
+JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is ended
+
+# training
+TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
+TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
+REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import compare, inputs, start, states
+from app.views import compare, inputs, start, states, train
 
 
 @dataclass(frozen=True)
@@ -27,5 +27,8 @@ PAGES = {
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
         Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
         Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
+    ],
+    "Learn": [
+        Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
     ],
 }

@@ -9,7 +9,7 @@ import streamlit as st
 import model
 from app import limits
 from model import Bert, CheckpointProblem, Found, Trace
-from probes import concordance, contexts, neighbours
+from probes import concordance, contexts, neighbours, replay
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -49,6 +49,16 @@ def warm() -> None:
 @st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
 def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
     return _bert.trace(a, b)
+
+
+@st.cache_data(max_entries=limits.REPLAY_ANSWERS, show_spinner="Asking the snapshots …")
+def _answered(path: str, changed: float, text: str) -> replay.Answer:
+    return replay.answer(Path(path), text)
+
+
+def answered(path: Path, text: str) -> replay.Answer:
+    """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
+    return _answered(str(path), (path / "config.json").stat().st_mtime, text)
 
 
 @st.cache_resource

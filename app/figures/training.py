@@ -1,0 +1,88 @@
+"""A training run as curves: what it learned when, how near it came to the best possible, and what it said meanwhile."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.figures import theme
+
+NAMES = {"held_mlm_accuracy": "masked words named", "held_nsp_accuracy": "pairs judged",
+         "held_mlm_loss": "masked-word loss", "held_nsp_loss": "next-sentence loss",
+         "mlm_loss": "masked-word loss", "nsp_loss": "next-sentence loss"}
+
+
+def accuracies(rows: pd.DataFrame, ceiling: float | None = None, now: int | None = None) -> go.Figure:
+    """Held-out accuracies by step, with chance for pairs and, where it is known, the best possible for words."""
+    figure = go.Figure()
+    _line(figure, rows, "held_mlm_accuracy", theme.ACCENT)
+    _line(figure, rows, "held_nsp_accuracy", theme.SECOND)
+    figure.add_hline(y=0.5, line={"color": theme.MUTED, "dash": "dot"}, annotation_text="pairs by chance",
+                     annotation_position="bottom right", annotation_font_size=14)
+    if ceiling:
+        figure.add_hline(y=ceiling, line={"color": theme.ACCENT, "dash": "dash"},
+                         annotation_text=f"best possible for words: {ceiling:.1%}",
+                         annotation_position="bottom left" if ceiling > 0.93 else "top left",
+                         annotation_font_size=14)
+    figure.update_yaxes(range=[0, 1.09], tickformat=".0%")
+    return _stepped(figure, rows, now, 300)
+
+
+def losses(rows: pd.DataFrame, ceiling: float | None = None, now: int | None = None) -> go.Figure:
+    """Losses of the training batches, smoothed, by step, with the least possible for words where it is known."""
+    figure = go.Figure()
+    for name, colour in (("mlm_loss", theme.ACCENT), ("nsp_loss", theme.SECOND)):
+        _line(figure, rows, name, colour, smooth=True)
+    if ceiling:
+        figure.add_hline(y=ceiling, line={"color": theme.ACCENT, "dash": "dash"},
+                         annotation_text=f"least possible for words: {ceiling:.2f}", annotation_position="top left",
+                         annotation_font_size=14)
+    figure.update_yaxes(rangemode="tozero")
+    return _stepped(figure, rows, now, 300)
+
+
+def spoken(followed: pd.DataFrame, now: int | None = None) -> go.Figure:
+    """step, word, probability -> a line for each word."""
+    figure = go.Figure()
+    for place, (word, rows) in enumerate(followed.groupby("word", sort=False)):
+        figure.add_scatter(x=_steps(rows["step"]), y=rows["probability"], name=theme.shown(str(word)), mode="lines+markers",
+                           line={"color": theme.CATEGORIES[place % len(theme.CATEGORIES)], "width": 2.5},
+                           customdata=rows["step"],
+                           hovertemplate="%{y:.1%} after step %{customdata:,}<extra>%{fullData.name}</extra>")
+    figure.update_yaxes(range=[0, 1.03], tickformat=".0%")
+    return _stepped(figure, followed, now, 300)
+
+
+def attention(weights, texts: list[str], place: int) -> go.Figure:
+    """(query, key) of one head -> a heatmap; the row of the hidden word is marked."""
+    figure = go.Figure(go.Heatmap(z=weights, colorscale=theme.SEQUENTIAL, zmin=0, zmax=1, showscale=False,
+                                  hovertemplate="%{y} looks at %{x}: %{z:.2f}<extra></extra>"))
+    figure.update_xaxes(side="top", tickangle=-55, **theme.token_axis(texts))
+    figure.update_yaxes(autorange="reversed", **theme.token_axis(texts))
+    figure.add_shape(type="rect", x0=-0.5, x1=len(texts) - 0.5, y0=place - 0.5, y1=place + 0.5,
+                     line={"color": theme.SECOND, "width": 2})
+    return theme.finished(figure, 110 + 24 * len(texts)).update_layout(margin={"t": 90})
+
+
+def _line(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, smooth: bool = False) -> None:
+    if name not in rows:
+        return
+    known = rows[["step", name]].dropna()
+    values = known[name].ewm(span=max(1, len(known) // 40)).mean() if smooth else known[name]
+    form = ":.3f" if smooth else ":.1%"
+    figure.add_scatter(x=_steps(known["step"]), y=values, name=NAMES[name], mode="lines",
+                       line={"color": colour, "width": 2.5}, customdata=known["step"],
+                       hovertemplate=f"%{{y{form}}} after step %{{customdata:,}}<extra>%{{fullData.name}}</extra>")
+
+
+def _steps(steps: pd.Series) -> pd.Series:
+    """Step 0 has no place on a logarithmic axis; it stands where half a step would."""
+    return steps.astype(float).clip(lower=0.5)
+
+
+def _stepped(figure: go.Figure, rows: pd.DataFrame, now: int | None, height: int) -> go.Figure:
+    last = int(rows["step"].max()) if len(rows) else 1
+    ticks = [0.5, *(10 ** power for power in range(len(str(last))))]
+    figure.update_xaxes(type="log", title="training step", tickmode="array", tickvals=ticks,
+                        ticktext=["0", *(f"{tick:,}" for tick in ticks[1:])])
+    if now is not None:
+        figure.add_vline(x=max(now, 0.5), line={"color": theme.MUTED, "width": 2})
+    return theme.finished(figure, height)

@@ -1,0 +1,72 @@
+"""A training run as the Train page orders it: plain settings in, plain numbers out, everything else in one folder."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from . import smallworld
+from .config import SIZES
+from .masking import Mix
+from .pretrain import Progress, pretrain
+from .recipe import Recipe
+from .smallworld import measure
+
+SMALL_WORLD = "small world"
+TEXT, UNTRAINED = "corpus.txt", "untrained"
+STORIES, SEED = 12_000, 1
+# the greatest learning rate of each size, found by short trials
+RATE = {"tiny": 2e-3, "mini": 1e-3, "small": 5e-4}
+SNAPSHOTS = 2  # for each doubling of the steps
+
+
+def recipe(folder: Path, source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]) -> Recipe:
+    """The settings behind the few that a class chooses."""
+    _, hidden, heads = SIZES[preset]
+    world = source == SMALL_WORLD
+    shape = {} if world else {"initializer_range": round(hidden ** -0.5, 3), "num_attention_heads": max(heads, 4)}
+    return Recipe(preset=preset, config=shape, init=str(folder / UNTRAINED) if world else None, mix=Mix(**mix),
+                  length=min(length, smallworld.LONGEST) if world else length, batch=16, minutes=minutes,
+                  rate=RATE[preset], snapshots=SNAPSHOTS, hold_out=20, evaluations=30, held=256)
+
+
+def learn(folder: Path, out: str, source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]
+          ) -> Iterator[dict[str, Any]]:
+    """Train into `out`, on the small world or on the text that stands in `folder`; run again, it goes on."""
+    run = Path(out)
+    text, settings = folder / TEXT, recipe(folder, source, preset, minutes, length, mix)
+    if source == SMALL_WORLD and not text.is_file():
+        smallworld.untrained(preset=preset).save(folder / UNTRAINED)
+        yield from _stories(text)
+    held: dict[str, Any] = {}
+    for progress in pretrain(text, run, settings, again=True):
+        if progress.held:
+            held = {f"held_{name}": value for name, value in asdict(progress.held).items()} | {
+                "held_step": progress.step}
+        if source == SMALL_WORLD and not (run / "bound.json").is_file():
+            _write_ceiling(run, settings.mix)
+        yield _said(progress) | held
+
+
+def _stories(text: Path) -> Iterator[dict[str, Any]]:
+    made = text.with_suffix(".new")
+    with made.open("w", encoding="utf-8") as file:
+        for number, document in enumerate(smallworld.documents(SEED, STORIES), 1):
+            file.write(document + "\n\n")
+            if number % 500 == 0:
+                yield {"fraction": 0.0, "stage": f"{number:,} stories told"}
+    made.replace(text)
+
+
+def _write_ceiling(run: Path, mix: Mix) -> None:
+    found = measure.ceiling_of(mix)
+    if found:
+        (run / "bound.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def _said(progress: Progress) -> dict[str, Any]:
+    words = {"reading": f"{progress.documents:,} documents read", "training": f"Step {progress.step:,}",
+             "done": "Done"}
+    said = {name: value for name, value in asdict(progress).items() if name != "held" and value is not None}
+    return said | {"stage": words.get(progress.stage, progress.stage), "phase": progress.stage}

@@ -1,0 +1,102 @@
+"""Everything that decides what a pre-training run ends with, in one value that can be written down."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+from .config import BertConfig
+from .edits import Edits
+from .masking import Mix
+from .pairs import NEGATIVES
+from .problem import InputProblem
+
+WARM_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of a run; on one machine, the same recipe with `steps` and the same texts give the same weights.
+
+    preset, config   size of a new model: a published size, and any fields of BertConfig changed
+    vocabulary       wordpieces to learn from the texts; or `tokenizer`: the checkpoint whose vocabulary to use
+    init             a checkpoint to go on from instead of a new model; heads that it lacks are added
+    mix, negatives   how words are masked, and where the second half of a NotNext pair comes from: another, same
+    sight            both, or left or right: what each position may look at in every layer, while learning
+    length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
+    steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
+    snapshots        how many checkpoints to keep for each doubling of the steps, for a replay; 0 for none
+    evaluations      how often the held-out documents are asked, and `held` pairs of them each time
+    """
+
+    preset: str = "mini"
+    config: dict = field(default_factory=dict)
+    vocabulary: int = 8000
+    tokenizer: str | None = None
+    init: str | None = None
+    mix: Mix = field(default_factory=Mix)
+    negatives: str = "another"
+    sight: str = "both"
+    length: int = 128
+    batch: int = 32
+    steps: int | None = None
+    minutes: float | None = None
+    rate: float = 5e-4
+    warmup: float = 0.03
+    decay: float = 0.01
+    clip: float = 1.0
+    dropout: float = 0.0
+    seed: int = 0
+    threads: int | None = None
+    snapshots: int = 0
+    hold_out: int = 60
+    evaluations: int = 20
+    held: int = 512
+
+    def __post_init__(self):
+        if isinstance(self.mix, dict):
+            object.__setattr__(self, "mix", Mix(**self.mix))
+        if (self.steps is None) == (self.minutes is None):
+            raise InputProblem("Say how long to train: either a number of steps or a number of minutes.")
+        if (self.steps or self.minutes or 0) <= 0 or self.batch < 1 or self.hold_out < 2:
+            raise InputProblem("Steps, minutes and the batch must be more than 0, and 1 document in 2 is held out at "
+                               "most.")
+        if self.negatives not in NEGATIVES:
+            raise InputProblem(f"Negatives come from {' or '.join(NEGATIVES)}, not {self.negatives!r}.")
+        if not (0 < self.rate < 1 and 0 <= self.warmup < 1 and 0 <= self.dropout < 1):
+            raise InputProblem("The learning rate, warm-up and dropout are shares between 0 and 1.")
+        Edits(sight=self.sight)  # which says so when there is no such sight
+        if not self.init:
+            self.shape(max(self.vocabulary, 8))
+
+    def shape(self, vocabulary: int) -> BertConfig:
+        """The configuration of a new model over a vocabulary."""
+        fixed = {"vocab_size": vocabulary, "hidden_dropout_prob": self.dropout,
+                 "attention_probs_dropout_prob": self.dropout, "max_position_embeddings": max(512, self.length)}
+        return BertConfig.preset(self.preset, **(fixed | self.config))
+
+    def done(self, step: float, elapsed: float) -> float:
+        """The share of the run that is over, 0 to 1, after `step` steps and `elapsed` seconds."""
+        share = step / self.steps if self.steps else elapsed / (60 * (self.minutes or 1))
+        return min(1.0, share)
+
+    def learning_rate(self, step: int, elapsed: float) -> float:
+        """Linear warm-up, then linear decay to zero at the end; in the middle of the step, so that none is for nothing."""
+        done = self.done(step + 0.5, elapsed)
+        rising = done / self.warmup if self.warmup else 1.0
+        if self.minutes:  # a slow machine takes few steps in the time, and needs them
+            rising = min(rising, (step + 0.5) / WARM_STEPS)
+        return self.rate * min(1.0, rising, (1 - done) / (1 - self.warmup))
+
+    def snapshot_due(self, step: int) -> bool:
+        """Whether a snapshot belongs to this step: 0, then evenly spaced on a logarithmic scale."""
+        if not self.snapshots:
+            return False
+        return step == 0 or step in {round(2 ** (n / self.snapshots)) for n in range(32 * self.snapshots)}
+
+    def write(self, path: Path, **extra) -> None:
+        path.write_text(json.dumps(asdict(self) | extra, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "Recipe":
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{name: found[name] for name in (field.name for field in fields(cls)) if name in found})

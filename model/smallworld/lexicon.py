@@ -1,0 +1,125 @@
+"""The words of the small world: who lives there, which places there are, and what is found at each."""
+
+from dataclasses import dataclass
+
+NAMES = {
+    "Fem": "Anna Clara Emma Grace Julia Lucy Maria Nora Rosa Sophie".split(),
+    "Masc": "Adam Ben Daniel Felix Hugo Jack Leo Oscar Paul Tom".split(),
+}
+KIN = {"sister": "Fem", "mother": "Fem", "aunt": "Fem", "daughter": "Fem",
+       "brother": "Masc", "father": "Masc", "uncle": "Masc", "son": "Masc"}
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+# what the weather is, whether that is said with a verb or an adjective, and what one takes along
+WEATHER = (("raining", "VERB", "umbrella", "umbrellas"), ("snowing", "VERB", "coat", "coats"),
+           ("cold", "ADJ", "scarf", "scarves"), ("sunny", "ADJ", "hat", "hats"),
+           ("windy", "ADJ", "jacket", "jackets"), ("dark", "ADJ", "lamp", "lamps"))
+TRAVEL = "bus train tram bike".split()
+MOODS = "busy tired friendly cheerful".split()
+FEELINGS = "happy proud curious".split()
+RELATIONS = "near behind beside".split()
+COUNTS = "two three many".split()
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something found at a place: singular, plural, and how it may be."""
+
+    one: str
+    many: str
+    qualities: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place, who works there, where things stand in it, what is found, and what people do with it."""
+
+    name: str
+    worker: str
+    workers: str
+    spots: tuple[tuple[str, str], ...]
+    things: tuple[Thing, ...]
+    wishes: tuple[str, ...]  # what one wants to do with the things
+    offers: tuple[str, ...]  # what the worker does with them for a visitor
+
+
+def _place(name: str, worker: str, spots: str, things: str, wishes: str, offers: str) -> Place:
+    one, many = worker.split("/")
+    found = []
+    for thing in things.split(";"):
+        forms, qualities = thing.split(":")
+        single, several = forms.strip().split("/")
+        found.append(Thing(single, several, tuple(qualities.split())))
+    return Place(name, one, many, tuple((a, b) for a, b in (spot.split("/") for spot in spots.split())),
+                 tuple(found), tuple(wishes.split()), tuple(offers.split()))
+
+
+PLACES = (
+    _place("market", "seller/sellers", "stall/stalls gate/gates",
+           "apple/apples: red sweet; pear/pears: green sweet; melon/melons: big ripe; basket/baskets: big new",
+           "buy choose carry", "sold gave"),
+    _place("library", "librarian/librarians", "shelf/shelves desk/desks",
+           "book/books: old heavy; newspaper/newspapers: new thin; map/maps: old large; atlas/atlases: large heavy",
+           "read borrow open", "lent brought"),
+    _place("harbour", "sailor/sailors", "pier/piers lighthouse/lighthouses",
+           "boat/boats: blue fast; ship/ships: white fast; ferry/ferries: white slow; gull/gulls: grey loud",
+           "watch draw follow", "showed"),
+    _place("bakery", "baker/bakers", "oven/ovens counter/counters",
+           "cake/cakes: sweet warm; pie/pies: warm round; bun/buns: fresh small; roll/rolls: fresh brown",
+           "eat buy try", "sold gave"),
+    _place("school", "teacher/teachers", "board/boards bench/benches",
+           "pencil/pencils: sharp yellow; ruler/rulers: long yellow; brush/brushes: soft thin; "
+           "notebook/notebooks: clean thin", "use borrow find", "lent gave"),
+    _place("garden", "gardener/gardeners", "fence/fences fountain/fountains",
+           "rose/roses: red lovely; tulip/tulips: yellow lovely; lily/lilies: white tall; fern/ferns: green tall",
+           "water plant smell", "gave showed"),
+    _place("farm", "farmer/farmers", "barn/barns pond/ponds",
+           "horse/horses: brown strong; cow/cows: brown calm; goat/goats: white young; hen/hens: young loud",
+           "feed wash follow", "showed"),
+    _place("station", "guard/guards", "platform/platforms clock/clocks",
+           "ticket/tickets: cheap blue; seat/seats: cheap soft; cabin/cabins: quiet small; bed/beds: quiet soft",
+           "book reserve change", "sold found"),
+    _place("museum", "guide/guides", "stair/stairs column/columns",
+           "statue/statues: famous tall; painting/paintings: famous dark; coin/coins: golden tiny; "
+           "mask/masks: golden strange", "study draw photograph", "showed"),
+    _place("workshop", "carpenter/carpenters", "workbench/workbenches cupboard/cupboards",
+           "saw/saws: sharp rusty; hammer/hammers: heavy rusty; ladder/ladders: long wooden; "
+           "chair/chairs: broken wooden", "use repair clean", "lent showed"),
+    _place("theatre", "actor/actors", "stage/stages curtain/curtains",
+           "play/plays: funny short; dance/dances: slow short; show/shows: funny loud; film/films: long sad",
+           "watch see praise", "showed"),
+    _place("restaurant", "cook/cooks", "window/windows kitchen/kitchens",
+           "fish/fish: fresh salty; steak/steaks: hot salty; salad/salads: fresh green; omelette/omelettes: hot yellow",
+           "cook order taste", "brought cooked"),
+)
+BY_NAME = {place.name: place for place in PLACES}
+# words that belong to no place and no list above
+OTHERS = """. , the a an some very who to with and because by at in about when there still again home house evening
+    it she he her him his they them their was were every last next goes go likes like lives works work wants want
+    early late book letter water piano""".split()
+
+# lemma -> past; the third person of the present is said where it is used
+PAST = {"sell": "sold", "give": "gave", "lend": "lent", "bring": "brought", "show": "showed", "find": "found",
+        "cook": "cooked", "take": "took", "leave": "left", "walk": "walked", "run": "ran", "hurry": "hurried",
+        "go": "went", "see": "saw", "want": "wanted", "ask": "asked", "smile": "smiled", "greet": "greeted",
+        "thank": "thanked", "look": "looked", "make": "made", "come": "came", "tell": "told", "read": "read",
+        "drink": "drank", "write": "wrote", "play": "played"}
+LEMMA = {past: lemma for lemma, past in PAST.items()}
+
+
+def forms() -> list[str]:
+    """Every word form of the world in small letters, by the alphabet."""
+    found = {*OTHERS, *KIN, *DAYS, *TRAVEL, *MOODS, *FEELINGS, *RELATIONS, *COUNTS, *PAST.values()}
+    found.update(name for names in NAMES.values() for name in names)
+    found.update(form for weather, _, one, many in WEATHER for form in (weather, one, many))
+    for place in PLACES:
+        found.update((place.name, place.worker, place.workers, *place.wishes, *place.offers))
+        found.update(form for spot in place.spots for form in spot)
+        found.update(form for thing in place.things for form in (thing.one, thing.many, *thing.qualities))
+    return sorted(form.lower() for form in found)
+
+
+def regulars(place: str, gender: str) -> dict[str, float]:
+    """How likely each name is at a place: three people have the habit of going there, the others come rarely."""
+    names, shift = NAMES[gender], list(BY_NAME).index(place) + (5 if gender == "Masc" else 0)
+    habit = {names[(shift * 3 + step) % len(names)] for step in range(3)}
+    return {name: 0.25 if name in habit else 0.25 / (len(names) - 3) for name in names}

@@ -1,0 +1,159 @@
+"""`python3 run.py train`: pre-train a BERT on your own text, from scratch or from a checkpoint."""
+
+import argparse
+import shlex
+import signal
+import sys
+import time
+from pathlib import Path
+
+from . import together
+from .config import SIZES
+from .masking import Mix
+from .objective import Scores
+from .pairs import NEGATIVES
+from .pretrain import Progress, pretrain
+from .problem import InputProblem, Problem
+from .recipe import Recipe
+
+EXAMPLES = """examples:
+  python3 run.py train --corpus my.txt --preset mini --minutes 30 --out checkpoints/my-bert
+  python3 run.py train --corpus texts/ --init english --steps 2000 --out checkpoints/english-plus
+  python3 run.py train --out checkpoints/my-bert --resume
+
+A text file holds documents separated by blank lines; .txt, .jsonl (field "text"), each also .gz or .xz."""
+
+
+def main(words: list[str] | None = None) -> int:
+    together.join()
+    try:
+        return _train(_parser().parse_args(words))
+    except Problem as problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 2
+    finally:
+        together.leave()
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = Recipe(steps=1)
+    parser = argparse.ArgumentParser(prog="python3 run.py train", description=__doc__, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--corpus", nargs="+", type=Path, metavar="PATH", help="text files or folders to learn from")
+    add("--out", required=True, type=Path, help="folder for the trained model; the app lists those in checkpoints/")
+    add("--resume", action="store_true", help="go on with the run in --out")
+    add("--minutes", type=float, help="train for this long, or")
+    add("--steps", type=int, help="for so many steps")
+    add("--preset", choices=SIZES, default=default.preset, help="size of a new model (default %(default)s)")
+    add("--init", metavar="CHECKPOINT", help="go on from this checkpoint instead; heads that it lacks are added")
+    add("--vocabulary", type=int, default=default.vocabulary, help="wordpieces to learn (default %(default)s)")
+    add("--tokenizer", metavar="CHECKPOINT", help="use the vocabulary of this checkpoint instead")
+    add("--length", type=int, default=default.length, help="wordpieces of a pair at most (default %(default)s)")
+    add("--batch", type=int, default=default.batch, help="pairs of a step, in all processes (default %(default)s)")
+    add("--rate", type=float, default=default.rate, help="peak learning rate (default %(default)s)")
+    add("--dropout", type=float, default=default.dropout, help="(default %(default)s)")
+    add("--mix", default="80/10/10", help="percent masked/random/kept of the chosen words (default %(default)s)")
+    add("--chosen", type=float, default=15, help="percent of the wordpieces chosen (default %(default)s)")
+    add("--whole-words", action="store_true", help="choose whole words, not single wordpieces")
+    add("--negatives", choices=NEGATIVES, default=default.negatives,
+        help="where NotNext spans come from: another document, or the same (default %(default)s)")
+    add("--hold-out", type=int, default=default.hold_out, metavar="N",
+        help="keep 1 document in N for evaluation (default %(default)s)")
+    add("--snapshots", type=int, default=0, metavar="N", help="keep N checkpoints for each doubling of the steps")
+    add("--seed", type=int, default=default.seed)
+    add("--threads", type=int, help="processor threads (default: torch decides)")
+    return parser
+
+
+def _recipe(given: argparse.Namespace) -> Recipe | None:
+    if given.resume and given.steps is None and given.minutes is None:
+        return None
+    try:
+        mask, random, keep = (float(part) / 100 for part in given.mix.split("/"))
+    except ValueError:
+        raise InputProblem("--mix is three percentages, masked/random/kept, such as 80/10/10.") from None
+    names = ("preset", "vocabulary", "tokenizer", "init", "negatives", "length", "batch", "steps", "minutes", "rate",
+             "dropout", "seed", "threads", "snapshots", "hold_out")
+    return Recipe(mix=Mix(mask, random, keep, given.chosen / 100, given.whole_words),
+                  **{name: getattr(given, name) for name in names})
+
+
+def _train(given: argparse.Namespace) -> int:
+    if not (given.corpus or given.resume):
+        raise InputProblem("Say what to learn from: --corpus with one or more text files or folders.")
+    training = pretrain(given.corpus, given.out, _recipe(given), given.resume)
+    stop, screen = _Stop(), _Screen()
+    for progress in training:
+        screen.show(progress)
+        if together.any_of(stop.asked):
+            training.close()
+            screen.say(f"Stopped and saved after {progress.step:,} steps. To go on:\n  {_again(given)}")
+            return 130
+    screen.say(f"Done: the model, its card and the course of the run (history.html, history.csv) are in {given.out}.")
+    return 0
+
+
+def _again(given: argparse.Namespace) -> str:
+    corpus = ["--corpus", *map(str, given.corpus)] if given.corpus else []
+    return shlex.join(["python3", "run.py", "train", *corpus, "--out", str(given.out), "--resume"])
+
+
+class _Stop:
+    """The first Ctrl-C or request to end asks for a stop after this step; a second one ends at once."""
+
+    def __init__(self):
+        self.asked = False
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, self._ask)
+
+    def _ask(self, number, frame) -> None:
+        self.asked = True
+        signal.signal(number, signal.SIG_DFL)
+        if together.rank() == 0:
+            print("\nFinishing this step, then saving …", file=sys.stderr, flush=True)
+
+
+class _Screen:
+    """A bar that redraws itself on a terminal, and now and then a line anywhere else; only the first process writes."""
+
+    def __init__(self):
+        self.live, self.drawn = sys.stdout.isatty(), 0.0
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.held:
+            self.say(f"step {progress.step:,}, held-out documents: {_scores(progress.held)}")
+        if now - self.drawn < (0.3 if self.live else 30) and progress.stage != "done":
+            return
+        self.drawn = now
+        if progress.stage == "reading":
+            self._put(f"Reading the texts: {progress.documents:,} documents")
+        elif progress.mlm_loss is not None:
+            bar = "█" * round(20 * progress.fraction)
+            self._put(f"{bar:░<20} {progress.fraction:4.0%}  step {progress.step:,}  word loss {progress.mlm_loss:.3f}  "
+                      f"pair loss {progress.nsp_loss:.3f}  {progress.tokens_per_second:,.0f} tokens/s  "
+                      f"{_duration(progress.eta or 0)} left")
+
+    def say(self, line: str) -> None:
+        if together.rank() == 0:
+            print(f"\r\033[K{line}" if self.live else line, flush=True)
+
+    def _put(self, line: str) -> None:
+        if together.rank() == 0:
+            print(f"\r\033[K{line}" if self.live else line, end="" if self.live else "\n", flush=True)
+
+
+def _scores(scores: Scores) -> str:
+    return (f"words {scores.mlm_accuracy:.1%} right (loss {scores.mlm_loss:.3f}), next sentence "
+            f"{scores.nsp_accuracy:.1%} right (loss {scores.nsp_loss:.3f})")
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

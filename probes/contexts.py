@@ -1,6 +1,5 @@
 """Every token of many sentences with its state at each layer: words met in context."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import model
-from model import Bert, InputProblem
+from model import Bert, InputProblem, corpus
 
 from . import geometry
 
@@ -41,9 +40,8 @@ class Contexts:
 
 
 def split(text: str) -> list[str]:
-    """Sentences of a text: one a line, and a line is cut after . ! ? where a capital or a quotation mark follows."""
-    cut = re.sub(r"([.!?][\"'”’)]*)\s+(?=[\"'“‘(]*[A-Z0-9])", r"\1\n", text)
-    return [line.strip() for line in cut.splitlines() if line.strip()]
+    """Sentences of a text; a line ends one."""
+    return [sentence for line in text.splitlines() for sentence in corpus.sentences(line)]
 
 
 def places(encodings: Sequence[model.Encoding]) -> Places:

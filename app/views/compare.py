@@ -8,7 +8,7 @@ from app.figures import comparison as figures
 from app.figures import geometry, words
 from app.views import sides
 from app.views.sides import Side
-from model import MissingHead
+from model import MissingHead, smallworld
 from model.tokenizer import MASK
 from probes import cloze, comparison, showcase
 
@@ -38,7 +38,7 @@ def page() -> None:
 def _presets(offers: dict[str, sides.Offer]) -> dict[str, dict[str, str]]:
     """What each preset writes into the inputs; one whose models are not there is not offered."""
     presets = {ENGLISH: {"left": "english", "right": "english, random weights", "left_text": "", "right_text": ""}}
-    story = "\n".join(("Anna saw a dog in the garden.", "She liked it."))
+    story = "\n".join(sentence.text for sentence in next(smallworld.stories(1, 1)).sentences[:2])
     presets[WORLD] = {"left": "smallworld, step 100", "right": "smallworld", "left_text": story, "right_text": story}
     return {name: inputs for name, inputs in presets.items() if inputs["left"] in offers and inputs["right"] in offers}
 

@@ -1,6 +1,9 @@
 """Compare in a real browser: presets fill both sides, each question is answered, what cannot be compared is said."""
 
+import pytest
 from playwright.sync_api import expect
+
+from model.checkpoint import SHIPPED
 
 PAIR = "a=The+keys+are+on+the+table.&b=She+picks+them+up."
 
@@ -22,3 +25,12 @@ def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_a
 def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
     page = open_page(f"/compare?ask=States&{PAIR}&right_text=Hello")
     expect(page.get_by_text("a single text and the other a pair")).to_be_visible()
+
+
+@pytest.mark.skipif(not (SHIPPED / "smallworld" / "snapshots").is_dir(), reason="the small world is not shipped yet")
+def test_the_small_world_early_in_its_training_against_its_end(open_page):
+    page = open_page("/compare")
+    page.get_by_text("Small world at step 100 against the end", exact=True).click()
+    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 100")
+    expect(page.get_by_role("combobox", name="Right model")).to_have_value("smallworld")
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)

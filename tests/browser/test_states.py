@@ -77,6 +77,17 @@ def test_neighbours_and_exciters_come_with_their_sentences(open_page):
     expect(page.locator(".concordance .text b").first).to_be_visible()
 
 
+def test_an_uploaded_corpus_is_indexed_with_a_progress_bar_and_searched(open_page):
+    page = open_page("/states?look=Neighbours&near=a+corpus&a=The+bank+lent+her+money.&b=")
+    text = "\n".join(["The old bank refused the loan.", "Rain fell on the hills.", "They fished in the lake."] * 40)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "corpus.txt", "mimeType": "text/plain", "buffer": text.encode()})
+    page.get_by_role("button", name="Index it").click()
+    expect(page.get_by_role("progressbar").first).to_be_visible()
+    expect(page.locator(".concordance .text b").first).to_have_text("bank", timeout=90_000)
+    expect(page.get_by_text("MB in memory)")).to_be_visible()
+
+
 def test_sentences_are_compared_and_one_alone_is_refused(open_page):
     page = open_page("/states?look=Sentences")
     expect(page.locator(".js-plotly-plot")).to_have_count(2)

@@ -3,6 +3,7 @@
 
     app          the browser laboratory (the default)
     test         lint, types and all tests
+    probe        what is written in each layer: probes with their baselines
     smallworld   stories with planted truth, their trees, and the best that can be learned from them
     bench        side by side with the tools people use today
 """
@@ -27,6 +28,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # command -> the module that does it, the requirement files it needs
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
+    "probe": ("probes.cli", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }

@@ -1,0 +1,76 @@
+"""`python3 run.py probe`: the same experiment as the Probes page, in the terminal."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from model import Problem
+
+from . import experiment, results, store, tasks
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python3 run.py probe", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description="Which layer of a model knows what: probes with their control task and random twin.")
+    parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random is its twin")
+    parser.add_argument("--data", default=experiment.SMALL_WORLD,
+                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, or smallworld")
+    parser.add_argument("--task", default="upos", choices=[*tasks.TASKS, "tree"], metavar="TASK",
+                        help=f"{', '.join(tasks.TASKS)}, or tree for the structural probe")
+    parser.add_argument("--layers", default="all", help="all, or numbers such as 0,2-4; 0 is the embeddings")
+    parser.add_argument("--pooling", default="first", choices=store.POOLINGS, help="which pieces stand for a word")
+    parser.add_argument("--seed", default=0, type=int, help="the same seed gives the same numbers")
+    parser.add_argument("--limit", default=30_000, type=int, help="examples to learn from; a third as many test")
+    parser.add_argument("--probe", default="linear", choices=experiment.PROBES,
+                        help="linear, rank (limited to --width) or hidden (one layer of --width)")
+    parser.add_argument("--width", default=64, type=int, help="width of rank and hidden probes, rank of the tree probe")
+    parser.add_argument("--bits", action="store_true", help="online code length as well")
+    parser.add_argument("--mix", action="store_true", help="scalar mix of the layers and its centre of gravity as well")
+    parser.add_argument("--out", type=Path, help="write the table to this .csv, or everything to this .json")
+    chosen = vars(parser.parse_args())
+    out = chosen.pop("out")
+    if out is not None and out.suffix not in (".csv", ".json"):
+        parser.error(f"--out takes a .csv or a .json file, not {out}")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for progress in experiment.run(Path(folder), **chosen):
+                _bar(progress)
+            result = results.read(Path(folder) / results.RESULT)
+    except Problem as problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 1
+    print(summary(result))
+    if out is not None:
+        if out.suffix == ".json":
+            result.write(out)
+        else:
+            results.table(result).to_csv(out, index=False, float_format="%.5f")
+        print(f"Written to {out}")
+    return 0
+
+
+def summary(result: results.Result) -> str:
+    """What the page shows, as text."""
+    sizes = result.sizes
+    said = [f"{result.title} · {result.settings['model']} · {result.settings['data']} ({result.settings['digest']})",
+            f"{sizes['train']:,} examples to learn from, {sizes['dev']:,} to tune, {sizes['test']:,} to test; "
+            f"{sizes['skipped']} sentences were too long; seed {result.settings['seed']}",
+            results.table(result).to_string(index=False, float_format=lambda value: f"{value:.3f}")]
+    if result.mix:
+        said.append(f"Centre of gravity of the scalar mix: layer {result.mix['centre']:.2f}")
+    return "\n".join(said)
+
+
+def _bar(progress: dict) -> None:
+    if not sys.stderr.isatty():
+        return
+    full = round(30 * progress["fraction"])
+    left = "" if progress["eta"] is None else f", {progress['eta']:.0f} s left"
+    line = f"[{'█' * full}{' ' * (30 - full)}] {progress['stage']}{left}"
+    print(f"\r{line:<100}", end="\n" if progress["fraction"] >= 1 else "", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

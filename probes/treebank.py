@@ -1,0 +1,261 @@
+"""Annotated sentences in: CoNLL-U, SentEval, CSV and TSV; and their words aligned to wordpieces."""
+
+import csv
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from model import Bert, Encoding, InputProblem
+
+ROOT = -1  # the head of the word that has none
+SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "dev", "test": "test"}
+WORD_COLUMNS = ("token", "word", "form")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The words of a sentence and what is known of them; a tuple is empty where the source says nothing."""
+
+    words: tuple[str, ...]
+    upos: tuple[str, ...] = ()  # universal part of speech of each word
+    feats: tuple[Mapping[str, str], ...] = ()  # {"Number": "Sing", ...} of each word
+    heads: tuple[int, ...] = ()  # index of each word's head in `words`, or ROOT
+    relations: tuple[str, ...] = ()  # relation of each word to its head, subtypes left out
+    tags: tuple[str, ...] = ()  # the label of each word in a file of one token a line
+    label: str = ""  # the label of the whole sentence
+    split: str = ""  # train, dev or test, where the source says so
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def root(self) -> int | None:
+        """The index of the word without a head, or None in a sentence without a tree."""
+        return self.heads.index(ROOT) if self.heads else None
+
+    def depths(self) -> list[int]:
+        """How many edges lie between each word and the root."""
+        depth = [-1] * len(self)
+        for word in range(len(self)):
+            way = []
+            while word != ROOT and depth[word] < 0:
+                way.append(word)
+                word = self.heads[word]
+            above = -1 if word == ROOT else depth[word]
+            for step, passed in enumerate(reversed(way), 1):
+                depth[passed] = above + step
+        return depth
+
+    def distances(self) -> np.ndarray:
+        """How many edges lie between any two words in the tree: (words, words)."""
+        # walking from the root down, a word is one step farther than its head from every word seen so far
+        depths, apart = self.depths(), np.zeros((len(self), len(self)), dtype=np.int64)
+        order = sorted(range(len(self)), key=depths.__getitem__)
+        for place, word in enumerate(order[1:], 1):
+            seen = order[:place]
+            apart[word, seen] = apart[seen, word] = apart[self.heads[word], seen] + 1
+        return apart
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """Sentences from one source, with its name and a digest of its content, so that a result can name its data."""
+
+    name: str
+    sentences: tuple[Sentence, ...]
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def read(path: str | Path) -> Treebank:
+    """A file, or a folder whose files are named after train, dev and test."""
+    path = Path(path)
+    if path.is_dir():
+        return _folder(path)
+    if not path.is_file():
+        raise InputProblem(f"There is no file {path}.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputProblem(f"{path.name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
+    return parse(text, path.name)
+
+
+def _folder(path: Path) -> Treebank:
+    found = [(split, file) for file in sorted(path.iterdir()) if file.suffix in (".conllu", ".txt", ".csv", ".tsv")
+             for split in ("train", "dev", "test") if split in file.stem.lower()]
+    if not found:
+        raise InputProblem(f"{path} holds no .conllu, .txt, .csv or .tsv file named after train, dev or test.")
+    banks = [(split, read(file)) for split, file in found]
+    sentences = tuple(replace(sentence, split=split) for split, bank in banks for sentence in bank.sentences)
+    return Treebank(path.name, sentences, _digest("".join(bank.digest for _, bank in banks)))
+
+
+def parse(text: str, name: str) -> Treebank:
+    """The content of a file -> its sentences; what kind of file it is shows in its first line."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if not first:
+        raise InputProblem(f"{name} is empty.")
+    if name.endswith(".conllu") or first.startswith("#") or first.count("\t") == 9:
+        sentences = conllu(lines, name)
+    elif first.split("\t")[0] in SPLITS and first.count("\t") == 2:
+        sentences = senteval(lines, name)
+    else:
+        sentences = table(lines, name)
+    kept = tuple(sentences)
+    if not kept:
+        raise InputProblem(f"{name} holds no sentence.")
+    return Treebank(name, kept, _digest(text))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def conllu(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]:
+    """Sentences of a Universal Dependencies treebank: ten columns a word, a blank line after each sentence."""
+    rows: list[list[str]] = []
+    start = 1
+    for number, line in enumerate([*lines, ""], 1):
+        if not line.strip():
+            if rows:
+                yield _tree(rows, start, name)
+            rows = []
+        elif not line.startswith("#"):
+            row = line.split("\t")
+            if len(row) != 10:
+                raise InputProblem(f"Line {number} of {name} has {len(row)} columns; CoNLL-U has 10, "
+                                   "separated by tabs.")
+            if row[0].isdecimal():  # 3-4 is a contraction of words that follow, 3.1 a word that is not there
+                if not rows:
+                    start = number
+                if int(row[0]) != len(rows) + 1 or not (row[6].isdecimal() or row[6] == "_"):
+                    raise InputProblem(f"Line {number} of {name} is out of order: word {row[0]!r} with head "
+                                       f"{row[6]!r} where word {len(rows) + 1} was expected.")
+                rows.append(row)
+            elif not row[0].replace("-", ".").replace(".", "", 1).isdecimal():
+                raise InputProblem(f"Line {number} of {name} starts with {row[0]!r}, which is no word number.")
+
+
+def _tree(rows: list[list[str]], line: int, name: str) -> Sentence:
+    words, upos, heads, relations = (tuple(row[column] for row in rows) for column in (1, 3, 6, 7))
+    feats = tuple({} if row[5] == "_" else dict(part.split("=", 1) for part in row[5].split("|") if "=" in part)
+                  for row in rows)
+    if "_" in heads:
+        return Sentence(words, upos, feats)
+    sentence = Sentence(words, upos, feats, tuple(int(head) - 1 for head in heads),
+                        tuple(relation.split(":")[0] for relation in relations))
+    if not _is_tree(sentence.heads):
+        raise InputProblem(f"The sentence from line {line} of {name} on is no tree: every word must lead to one root.")
+    return sentence
+
+
+def _is_tree(heads: Sequence[int]) -> bool:
+    if heads.count(ROOT) != 1 or max(heads) >= len(heads):
+        return False
+    for word in range(len(heads)):
+        steps = 0
+        while word != ROOT:
+            word, steps = heads[word], steps + 1
+            if steps > len(heads):
+                return False
+    return True
+
+
+def senteval(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]:
+    """One sentence a line: split (tr, va, te), label, sentence, separated by tabs. Conneau et al. (2018)."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = line.split("\t")
+        if len(row) != 3 or row[0] not in SPLITS or not row[1].strip() or not row[2].strip():
+            raise InputProblem(f"Line {number} of {name} is not split, label and sentence, separated by tabs.")
+        yield Sentence(tuple(row[2].split()), label=row[1].strip(), split=SPLITS[row[0]])
+
+
+def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
+    """CSV or TSV with a header: `text,label` for sentences, or `token,label` with a blank line between sentences."""
+    header_line = next((line for line in lines if line.strip()), "")
+    comma = "\t" if "\t" in header_line else ","
+    header = [cell.strip().lower() for cell in next(csv.reader([header_line], delimiter=comma))]
+    word = next((column for column in WORD_COLUMNS if column in header), None)
+    if "label" not in header or (word is None and "text" not in header):
+        raise InputProblem(f"{name} needs a first line with the columns text,label (a sentence a line) or token,label "
+                           f"(a word a line), but starts with {header_line.strip()[:60]!r}.")
+    # a quoted text may run over several lines; a file of tokens may hold a lone quotation mark as a word
+    reader = csv.reader(lines, delimiter=comma, quoting=csv.QUOTE_MINIMAL if word is None else csv.QUOTE_NONE)
+    rows = ((reader.line_num, row) for row in reader)
+    next((row for _, row in rows if any(row)), None)
+    yield from (_texts(rows, header, name) if word is None else _tokens(rows, header, word, name))
+
+
+def _texts(rows: Iterable[tuple[int, list[str]]], header: list[str], name: str) -> Iterator[Sentence]:
+    text, label = header.index("text"), header.index("label")
+    split = header.index("split") if "split" in header else None
+    for number, row in rows:
+        if any(cell.strip() for cell in row):
+            _check(row, header, number, name)
+            if not row[text].strip() or not row[label].strip():
+                raise InputProblem(f"Line {number} of {name} lacks a text or a label.")
+            yield Sentence(tuple(row[text].split()), label=row[label].strip(),
+                           split="" if split is None else SPLITS.get(row[split].strip().lower(), ""))
+
+
+def _tokens(rows: Iterable[tuple[int, list[str]]], header: list[str], word: str, name: str) -> Iterator[Sentence]:
+    token, label = header.index(word), header.index("label")
+    words: list[str] = []
+    tags: list[str] = []
+    for number, row in rows:
+        if any(cell.strip() for cell in row):
+            _check(row, header, number, name)
+            if not row[token].strip() or not row[label].strip():
+                raise InputProblem(f"Line {number} of {name} lacks a token or a label.")
+            words.append(row[token].strip())
+            tags.append(row[label].strip())
+        elif words:
+            yield Sentence(tuple(words), tags=tuple(tags))
+            words, tags = [], []
+    if words:
+        yield Sentence(tuple(words), tags=tuple(tags))
+
+
+def _check(row: list[str], header: list[str], number: int, name: str) -> None:
+    if len(row) != len(header):
+        raise InputProblem(f"Line {number} of {name} has {len(row)} columns, its first line has {len(header)}.")
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A sentence as the model reads it: word w became the pieces from spans[w, 0] up to, not with, spans[w, 1]."""
+
+    sentence: Sentence
+    encoding: Encoding
+    spans: np.ndarray  # (words, 2); an empty span where the tokenizer left nothing of a word
+
+
+def aligned(bert: Bert, sentences: Iterable[Sentence]) -> tuple[list[Aligned], int]:
+    """Sentences as wordpieces, and how many were left out because the model cannot read them whole."""
+    kept, skipped = [], 0
+    for sentence in sentences:
+        try:
+            encoding = bert.tokenizer.encode_words(sentence.words)
+        except InputProblem:  # none of its characters is in the vocabulary
+            skipped += 1
+            continue
+        if any(encoding.cut) or len(encoding) > bert.config.max_position_embeddings:
+            skipped += 1
+            continue
+        pieces = np.bincount([t.word for t in encoding.tokens if t.word is not None], minlength=len(sentence))
+        ends = 1 + np.cumsum(pieces)  # [CLS] stands before the first word
+        kept.append(Aligned(sentence, encoding, np.stack([ends - pieces, ends], axis=1)))
+    return kept, skipped

@@ -6,7 +6,7 @@ import streamlit as st
 from app import frame
 from app.figures import comparison as figures
 from app.figures import geometry, words
-from app.views import sides
+from app.views import probed, sides
 from app.views.sides import Side
 from model import MissingHead, smallworld
 from model.tokenizer import MASK
@@ -27,7 +27,8 @@ def page() -> None:
         left = sides.chosen("Left", "english", offers)
     with columns[1]:
         right = sides.chosen("Right", "english, random weights", offers)
-    drawn = {"Predictions": _predictions, "Attention": _attention, "Next sentence": _next, "States": _states}
+    drawn = {"Predictions": _predictions, "Attention": _attention, "Next sentence": _next, "States": _states,
+             "Probes": probed.section}
     asked = st.segmented_control("Ask both", list(drawn), default="Predictions", required=True, key="ask",
                                  bind="query-params")
     for side in (left, right):

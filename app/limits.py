@@ -25,3 +25,10 @@ JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is
 TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
 TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
 REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
+
+# probes
+BANKS_KEPT = 4  # uploaded treebanks kept in memory
+UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
+PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
+EXAMPLE_WORDS = 800  # of the experiment the page shows before anything was asked
+RESULTS_LISTED = 30

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import compare, inputs, start, states, train
+from app.views import compare, inputs, probes, start, states, train
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,10 @@ PAGES = {
         Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
         Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
     ],
-    "Learn": [
+    "Ask": [
+        Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
+    ],
+    "Make": [
         Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
     ],
 }

@@ -2,14 +2,15 @@
 
 import gc
 import os
+import tempfile
 from pathlib import Path
 
 import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, Trace
-from probes import concordance, contexts, neighbours, replay
+from model import Bert, CheckpointProblem, Found, InputProblem, Trace
+from probes import concordance, contexts, experiment, neighbours, replay, results, treebank
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -59,6 +60,26 @@ def _answered(path: str, changed: float, text: str) -> replay.Answer:
 def answered(path: Path, text: str) -> replay.Answer:
     """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
     return _answered(str(path), (path / "config.json").stat().st_mtime, text)
+
+
+@st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
+def bank(name: str, content: bytes | None) -> treebank.Treebank:
+    """The sentences of an uploaded file, or of the small world where there is none."""
+    if content is None:
+        return experiment.small_world()
+    try:
+        return treebank.parse(content.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise InputProblem(f"{name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
+
+
+@st.cache_resource(show_spinner="Probing a few words of the small world …")
+def probed_example() -> results.Result:
+    """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, limit=limits.EXAMPLE_WORDS):
+            pass
+        return results.read(Path(folder) / results.RESULT)
 
 
 @st.cache_resource

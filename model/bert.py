@@ -222,7 +222,7 @@ class Bert(nn.Module):
         if batch.ids.shape[1] > self.config.max_position_embeddings:
             raise InputProblem(f"This model reads at most {self.config.max_position_embeddings} wordpieces at once.")
         change = compiled(edits, self.config, batch.mask)
-        bias = torch.zeros(batch.mask.shape).masked_fill(~batch.mask, -torch.inf)[:, None, None, :]
+        bias = torch.zeros_like(batch.mask, dtype=torch.float32).masked_fill(~batch.mask, -torch.inf)[:, None, None, :]
         x = _patched(self.embeddings(batch.ids, batch.segments, watch), 0, change, watch)
         for index, layer in enumerate(self.layers):
             seen = bias + change.bias[index] if index in change.bias else bias

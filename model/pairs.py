@@ -13,6 +13,7 @@ from .tokenizer import WordPiece
 NEGATIVES = ("another", "same")
 SHORT = 0.1  # share of pairs of a random shorter length, as short inputs will be read too: Devlin et al. (2019), A.2
 POOL = 32  # batches made together and sorted by length
+CANDIDATES = 4  # spans drawn for a NotNext pair, of which the nearest in length is taken
 TRIES = 64
 
 
@@ -110,7 +111,13 @@ class Pairs:
 
     def _elsewhere(self, first: int, middle: int, length: int, room: int,
                    generator: np.random.Generator) -> np.ndarray | None:
-        """A span that does not follow A, near the length asked for and never over the room."""
+        """A span that does not follow A, near the length asked for and never over the room; None where there is none."""
+        spans = [self._span(first, middle, length, room, generator) for _ in range(CANDIDATES)]
+        found = [span for span in spans if span is not None]
+        return min(found, key=lambda span: abs(len(span) - length), default=None)
+
+    def _span(self, first: int, middle: int, length: int, room: int,
+              generator: np.random.Generator) -> np.ndarray | None:
         store, starts = self.store, self.store.sentences
         home = self._document(int(starts[first]))
         low, high = int(store.documents[home]), int(store.documents[home + 1])
@@ -121,13 +128,11 @@ class Pairs:
             at = low + int(generator.integers(free))
             at, end = (at, first) if at < first else (at - first + middle + 1, high)
         else:
-            outside = store.tokens - int(starts[high] - starts[low])
-            token = int(generator.integers(outside))
-            token += int(starts[high] - starts[low]) if token >= starts[low] else 0
-            other = self._document(token)
-            end = int(store.documents[other + 1])
-            at = int(store.documents[other])
-            at += int(np.searchsorted(starts[at:end], token, side="right")) - 1
+            own = int(starts[high] - starts[low])
+            token = int(generator.integers(store.tokens - own))
+            other = self._document(token + own if token >= starts[low] else token)
+            end, at = int(store.documents[other + 1]), int(store.documents[other])
+            at = int(generator.integers(at, end))
         begin = int(starts[at])
         lengths = starts[at + 1: end + 1] - begin  # of the runs of whole sentences from here
         over = min(int(np.searchsorted(lengths, length)), len(lengths) - 1)

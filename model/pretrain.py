@@ -145,14 +145,19 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
 
 
 def _vocabulary(documents: corpus.Source, recipe: Recipe) -> WordPiece:
-    def texts():
+    """Learned from the beginning of the texts; read twice, so that the same texts give the same vocabulary."""
+    def texts() -> Iterator[str]:
         seen = 0
         for document in corpus.documents(documents):
             yield from document
             seen += sum(map(len, document))
             if seen > VOCABULARY_TEXT:
                 return
-    return tokenizer.train(texts(), recipe.vocabulary)
+
+    characters: set[str] = set()
+    for text in texts():
+        characters.update(text)
+    return tokenizer.train(texts(), recipe.vocabulary, characters=characters)
 
 
 def _trained(run: Run, save_seconds: float) -> Iterator[Progress]:

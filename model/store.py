@@ -133,5 +133,6 @@ def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
 
 
 def _mapped(path: Path, kind: str) -> np.ndarray:
-    # an empty file cannot be mapped
-    return np.memmap(path, dtype=kind, mode="r") if path.stat().st_size else np.zeros(0, dtype=kind)
+    if not path.stat().st_size:  # an empty file cannot be mapped
+        return np.zeros(0, dtype=kind)
+    return np.asarray(np.memmap(path, dtype=kind, mode="r"))  # a plain array: slices of a memmap are slow to make

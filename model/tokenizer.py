@@ -203,10 +203,19 @@ def from_words(words: Iterable[str], lowercase: bool = True, limit: int = 512) -
     return WordPiece(_wordpiece({word: index for index, word in enumerate(ordered)}, lowercase), lowercase, limit)
 
 
-def train(texts: Iterable[str], size: int = 8000, lowercase: bool = True, limit: int = 512) -> WordPiece:
-    """Learn a vocabulary of at most `size` pieces from texts, read one after the other."""
+def train(texts: Iterable[str], size: int = 8000, lowercase: bool = True, limit: int = 512,
+          characters: Iterable[str] = ()) -> WordPiece:
+    """Learn a vocabulary of at most `size` pieces from texts, read one after the other.
+
+    The trainer numbers the continuing letters in no fixed order, and later ties hang on it: told all `characters`
+    of the texts beforehand, the same texts always give the same vocabulary.
+    """
     fast = _wordpiece({name: index for index, name in enumerate(SPECIAL)}, lowercase)
-    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=list(SPECIAL), show_progress=False)
+    rules = normalizers.BertNormalizer(lowercase=lowercase)
+    letters = sorted({letter for character in characters for letter in rules.normalize_str(character).strip()})
+    split = pre_tokenizers.BertPreTokenizer()  # a mark that it sets apart never continues a word
+    first = [*SPECIAL, *(f"##{letter}" for letter in letters if len(split.pre_tokenize_str(f"a{letter}")) == 1)]
+    trainer = trainers.WordPieceTrainer(vocab_size=max(size, len(first)), special_tokens=first, show_progress=False)
     fast.train_from_iterator(texts, trainer)
     learned = fast.get_vocab()
     return from_words(sorted(learned, key=lambda word: learned[word]), lowercase, limit)

@@ -44,10 +44,14 @@ class Result:
         """How a chart calls it."""
         return f"{self.title} · {self.settings['model']}"
 
+    def json(self) -> str:
+        """Everything, as `parse` reads it."""
+        return json.dumps(asdict(self))
+
     def write(self, path: Path) -> None:
         """Whole or not at all: a page may read while a run writes."""
         made = path.with_name(f".{path.name}.{os.getpid()}")
-        made.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        made.write_text(self.json(), encoding="utf-8")
         made.replace(path)
 
 

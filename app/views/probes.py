@@ -1,0 +1,146 @@
+"""Probes: order an experiment, watch its layers come in, and look at what was found."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from app import frame, jobs, limits, panel, state
+from app.figures import probes as figures
+from app.views import probe_result
+from model import InputProblem
+from probes import experiment, results, store, tasks
+from probes.results import Result
+
+WORK = "probes.experiment:run"
+DATA = {"smallworld": "The small world", "upload": "A file I upload"}
+PROBES = {"linear": "linear", "rank": "linear of low rank", "hidden": "one hidden layer"}
+TREE = "the whole tree (structural probe)"
+EXAMPLE = "A small example"
+
+
+def page() -> None:
+    frame.title("Probes", "What is written in each layer, and would memory alone or random weights do as well?")
+    ordered = [job for job in jobs.all() if job.work == WORK]
+    with st.expander("Ask a question", icon=":material/add_circle:", expanded=True):
+        _ask()
+    current = next((job for job in ordered if job.busy), ordered[0] if ordered else None)
+    if current and current.state != "done":
+        st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
+    found = _found(ordered)
+    if not (current and current.busy):
+        probe_result.show(found)
+    _reopen()
+
+
+def _ask() -> None:
+    """Data, task and model in, a job out."""
+    first, second, third = st.columns(3)
+    data = first.selectbox("Data", list(DATA), format_func=DATA.__getitem__, key="data", bind="query-params",
+                           help="A treebank in CoNLL-U, SentEval's split, label and sentence, or a table with the "
+                           "columns text,label or token,label.")
+    upload = None
+    if data == "upload":
+        upload = st.file_uploader("Sentences with labels", type=["conllu", "txt", "csv", "tsv"], key="probe-data",
+                                  max_upload_size=limits.UPLOAD_MEGABYTES)
+        if upload is None:
+            st.info("Choose a file: .conllu, .txt, .csv or .tsv.")
+            return
+    try:
+        bank = state.bank(upload.name if upload else "", upload.getvalue() if upload else None)
+    except InputProblem as problem:
+        st.error(frame.plain(str(problem)))
+        return
+    titles = {task.name: task.title for task in tasks.available(bank.sentences)}
+    if any(sentence.heads for sentence in bank.sentences):
+        titles["tree"] = TREE
+    task = second.selectbox("Question about each word, pair or sentence", list(titles), format_func=titles.__getitem__)
+    probe = third.selectbox("Probe", list(PROBES), format_func=PROBES.__getitem__,
+                            help="Linear is the one to believe; the others show what a stronger probe can memorise.")
+    settings = _settings(task)
+    st.caption(f"{len(bank):,} sentences. The model is the one in the sidebar; its twin with random weights, the "
+               "control task and the most frequent label are always computed with it.")
+    if st.button("Train probes", type="primary", icon=":material/play_arrow:"):
+        bert = state.bert()
+        twin = settings.pop("twin")
+        arguments = {"model": _source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
+                     "data": experiment.SMALL_WORLD if upload is None else _plain(upload.name)}
+        files = {} if upload is None else {_plain(upload.name): upload.getvalue()}
+        jobs.submit(WORK, arguments, f"{titles[task]} in {bert.about.name}", files)
+        st.session_state.pop("probe-result", None)
+        st.rerun()
+
+
+def _settings(task: str) -> dict:
+    with st.popover("More settings", icon=":material/tune:"):
+        made = {
+            "layers": st.text_input("Layers", "all", help="all, or numbers such as 0,2-4; 0 is the embeddings."),
+            "pooling": st.selectbox("Pieces of a word", store.POOLINGS,
+                                    help="A word may be several pieces: its first, its last, or their mean."),
+            "limit": st.number_input("Examples to learn from", 100, limits.PROBE_EXAMPLES, 10_000, step=1000),
+            "width": st.number_input("Rank or width", 1, 512, 64,
+                                     help="Of low-rank, hidden-layer and structural probes."),
+            "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers."),
+            "twin": st.checkbox("Probe the random twin itself")}
+        if task != "tree":
+            made |= {"bits": st.checkbox("Code length in bits", help="Voita & Titov (2020)"),
+                     "mix": st.checkbox("Mix of all layers", help="Tenney et al. (2019)")}
+    return made
+
+
+def _source() -> str:
+    """The sidebar's model as another process loads it."""
+    name = state.bert().about.name
+    found = next((one for one in state.models() if one.name == name), None)
+    return name if found is None or name == state.DEFAULT_MODEL else str(found.path)
+
+
+def _plain(name: str) -> str:
+    return Path(name).name.lstrip(".") or "data.txt"
+
+
+def _live(id: str, was_busy: bool) -> None:
+    """How far a job is, and the layers that are already there."""
+    job = jobs.find(id)
+    if was_busy and not job.busy:
+        st.rerun()
+    with st.container(border=True):
+        st.markdown(f"**{frame.plain(job.title)}**")
+        panel.bar(job)
+        panel.buttons(job)
+        result = _read(job.folder)
+        if result is not None and result.rows and job.busy:
+            frame.chart(figures.curve(result), key="growing",
+                        looking=f"What you are looking at: the {len(result.rows)} layers that are done, with their "
+                                "baselines; the others follow.",
+                        alt=f"Scores of the first {len(result.rows)} layers with their baselines.")
+
+
+def _read(folder: Path) -> Result | None:
+    file = folder / results.RESULT
+    return results.read(file) if file.is_file() else None
+
+
+def _found(ordered: list[jobs.Job]) -> dict[str, Result]:
+    """Everything that can be looked at, the newest first: what was computed here, what was opened, the example."""
+    found: dict[str, Result] = dict(st.session_state.get("probe-opened", {}))
+    for job in [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]:
+        result = _read(job.folder)
+        if result is not None and result.rows:
+            found[_name(result, job.id)] = result
+    return found or {EXAMPLE: state.probed_example()}
+
+
+def _name(result: Result, id: str) -> str:
+    part = "" if result.finished else ", unfinished"
+    return f"{result.name} · {result.settings['data']} ({id[4:6]}-{id[6:8]} {id[9:11]}:{id[11:13]}:{id[13:15]}{part})"
+
+
+def _reopen() -> None:
+    with st.expander("Open a saved result", icon=":material/folder_open:"):
+        file = st.file_uploader("A result saved as JSON", type=["json"], key="probe-file",
+                                max_upload_size=limits.UPLOAD_MEGABYTES)
+        opened = st.session_state.setdefault("probe-opened", {})
+        if file is not None and f"{file.name} (opened)" not in opened:
+            opened[f"{file.name} (opened)"] = results.parse(file.getvalue().decode("utf-8", "replace"), file.name)
+            st.session_state.pop("probe-result", None)
+            st.rerun()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import frame, jobs
-from app.figures import probed as figures
+from app.figures import probes as figures
 from app.views.sides import Side
 from probes import results
 from probes.results import RESULT, Result
@@ -24,7 +24,7 @@ def section(left: Side, right: Side) -> None:
     both = [one[question] for one in found]
     majority = both[0].baselines.get("majority")
     baseline = f" Always saying the commonest label would reach {majority:.0%}." if majority is not None else ""
-    frame.chart(figures.beside(both, [left.label, right.label]), key="beside",
+    frame.chart(figures.compared(both), key="beside",
                 looking=f"What you are looking at: the same probe on both models, “{frame.plain(both[0].title)}”, with 95 % "
                         f"intervals. Dotted: the random twin of each, the baseline.{baseline}",
                 alt=f"Score of the probe by layer for {left.label} and {right.label}.")

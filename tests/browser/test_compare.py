@@ -20,6 +20,8 @@ def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_a
     expect(page.locator(".js-plotly-plot", has_text="IsNext")).to_contain_text("english, random weights")
     page.get_by_role("radio", name="States").click()
     expect(page.get_by_text("tokens of one side shuffled")).to_be_visible()
+    page.get_by_role("radio", name="Probes").click()
+    expect(page.get_by_text("run the same probe on both")).to_be_visible()
 
 
 def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):

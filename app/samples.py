@@ -1,67 +1,68 @@
 """Sentences to begin with: words of several senses, and a few topics. A line that ends with a colon names a sense."""
 
+# the word stands about equally early in every sense: before the first layer its place is all that tells uses apart
 SENSES = {
     "bank": """river:
 He sat on the bank of the river and fished all morning.
 The boat was tied to a post on the muddy bank.
-Reeds and yellow flowers grew along the bank of the stream.
+The bank was covered with reeds and yellow flowers.
 They swam across and climbed up the other bank.
-After the rain the water rose over the bank and into the field.
-Two herons stood on the bank and watched the water.
+On the bank two herons stood and watched the water.
+After the rain the stream rose over its bank and into the field.
 
 money:
-She opened an account at the bank on Monday.
-The bank lent him money to buy a small house.
-My bank pays almost no interest on savings.
-He works for a large bank in the city.
-The bank charged a fee because the loan was late.
-Robbers took the cash of the bank and fled by car.""",
+She went to the bank on Monday and opened an account.
+The family paid the loan back to the same bank.
+The bank was closed because of the crisis.
+He took his savings out of a small bank in town.
+At the bank two clerks counted coins and notes.
+After the robbery the manager had to close the bank for a week.""",
     "bat": """animal:
 A bat flew out of the cave at dusk to hunt insects.
-The bat hung upside down from a branch and slept.
+From a branch the bat hung upside down and slept.
 With its ears the bat finds a moth in the dark.
-A small brown bat lives under our roof.
-The wings of a bat are skin stretched over long fingers.
+The bat spread its wings and dropped from the roof.
+We found a small brown bat under the roof.
 
 sport:
-He swung the bat and hit the ball over the fence.
-The player leaned on his bat and waited for the pitch.
-She bought a new wooden bat before the game.
-The ball broke the bat in the last inning.
-Hold the bat with both hands and keep your eye on the ball.""",
+A bat lay on the grass beside the ball and the gloves.
+For the game she bought a new wooden bat and a ball.
+With both hands he swung the bat and hit the ball.
+The bat broke when the ball hit it.
+The player leaned on his bat and waited for the pitch.""",
     "spring": """season:
 The trees bloom in spring when the days grow warm.
-Last spring we planted beans and peas.
-Birds return from the south every spring.
-The snow melted early that spring.
+Every spring the birds come back from the south.
+We planted beans and peas last spring in the garden.
+The snow melted early in the spring of that year.
 In spring the farmers plough their fields.
 
 water:
 They drank cold water from a spring in the hills.
 The spring behind the house never dries up.
+The village grew around a hot spring near the lake.
 A stream begins at a spring below the rocks.
-The village grew around a hot spring.
-Clear water rose from the spring and ran down the slope.
+From the spring clear water ran down the slope.
 
 coil:
-The spring in the old clock is broken.
-Press the lid down and the spring pushes it up again.
-A steel spring holds the door shut.
-The engineer measured how far the spring was stretched.
-He took the pen apart and lost the little spring.""",
+He took the pen apart and lost the spring in the grass.
+The spring of the old clock is broken.
+The door is held shut by a steel spring under the lock.
+When you press the spring it pushes the lid up again.
+A spring made of wire is stretched by a weight.""",
     "mouse": """animal:
 The cat caught a mouse in the barn.
 A mouse ran across the kitchen floor and hid under the stove.
-The little mouse ate the cheese and the bread.
-An owl can hear a mouse under the snow.
-The mouse built its nest from grass and wool.
+In the grass the little mouse built its nest from wool.
+The owl heard a mouse under the snow.
+The mouse ate the cheese and the bread.
 
 computer:
-Click the button with the left key of the mouse.
-Move the mouse until the arrow is over the picture.
-My keyboard works but the mouse is broken.
-She bought a computer with a wireless mouse.
-Hold the mouse button down and drag the file to the folder.""",
+She bought a new mouse for the computer.
+The mouse moves the arrow across the screen.
+With the left mouse button you can choose a file.
+The keyboard works but the mouse is broken.
+Move the mouse until the arrow is over the picture.""",
 }
 
 PASSAGE = "\n".join(line for text in SENSES.values() for line in text.splitlines() if line and not line.endswith(":"))

@@ -54,6 +54,7 @@ def _separation(found: senses.Uses, labels: list[int]) -> None:
     frame.chart(figures.separation(apart), key="separation",
                 looking=f"What you are looking at: how far the senses lie apart (mean silhouette by cosine; 1: tight and "
                         f"far apart, 0: mixed). Most separate at layer {best}: {apart.silhouette[best]:.2f}, p = "
-                        f"{apart.p[best]:.3f}. Grey: the same vectors with the senses dealt at random 200 times.",
+                        f"{apart.p[best]:.3f}. Grey: the same vectors with the senses dealt at random 200 times. At layer 0 "
+                        "only the place of the word tells its uses apart.",
                 alt=f"Separation of the senses by layer, largest {apart.silhouette[best]:.2f} at layer {best}, with the "
                     "band of random labellings.")

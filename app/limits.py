@@ -21,6 +21,13 @@ SENTENCES_READ = 60  # of a text that is averaged over
 TEXT_MEGABYTES = 20  # of one file of text
 TRIAL_STEPS = 5000  # of one model trained on the strategies page
 
+PASTED_CHARACTERS = 40_000  # a box of many sentences
+PASTED_SENTENCES = 200  # read of such a box; the rest is said to be left out
+CORPUS_TOKENS = (20_000, 50_000, 100_000, 200_000)  # sizes of an indexed corpus; 200,000 × 384 floats are 307 MB
+CONTEXTS_KEPT = 8  # texts whose every token is kept at every layer
+INDEXES_KEPT = 2  # layers of indexed corpora in memory
+TWINS_KEPT = 2  # models with random weights in memory
+
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once
 JOBS_KEPT = 100  # finished ones kept on disk; the oldest beyond that are removed with their results

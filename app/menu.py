@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import attention, inputs, mask, nextsentence, probes, start, strategies, train
+from app.views import attention, compare, inputs, mask, nextsentence, probes, start, states, strategies, train
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ PAGES = {
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
         Entry("Attention", ":material/hub:", "attention", "Which token looks at which, and does it matter?",
               attention.page),
+        Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
     ],
     "Ask": [
         Entry("Mask", ":material/visibility_off:", "mask", "Which word stood here, and how does the model tell?",
@@ -38,5 +39,6 @@ PAGES = {
     ],
     "Make": [
         Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
+        Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
     ],
 }

@@ -73,10 +73,10 @@ def planted(sentences: int, seed: int = 0) -> treebank.Treebank:
     return experiment.small_world(seed, stories=-(-sentences // len(smallworld.KINDS)))
 
 
-def pruning(folder: Path, source: str, texts: list[str], points: int, orders: int, seed: int) -> Iterator[dict]:
+def pruning(folder: Path, source: str, texts: list[str], words: int, points: int, orders: int, seed: int) -> Iterator[dict]:
     """Heads switched off one after the other on masked words of the texts: greedy, by gradient, at random."""
     bert = model.load(source, hub=True)
-    questions = ablation.exam(bert, texts, seed=seed)
+    questions = ablation.exam(bert, texts, words, seed)
     heads = len(ablation.every_head(bert))
     step, started, curve = max(1, round(heads / points)), time.monotonic(), []
     for point in ablation.pruned(bert, questions, step, orders, seed):

@@ -70,7 +70,7 @@ def test_on_the_small_world_a_planted_head_is_found_and_random_attention_is_not(
 
 
 def test_the_pruning_curve_survives_the_disk(little, source, tmp_path):
-    finished(headruns.pruning(tmp_path, source, TEXTS, points=4, orders=3, seed=0))
+    finished(headruns.pruning(tmp_path, source, TEXTS, words=3, points=4, orders=3, seed=0))
     curve, words = headruns.pruning_found(tmp_path)
     assert list(curve["gone"]) == [0, 2, 4, 6, 8]
     assert np.all(curve["low"].to_numpy() <= curve["high"].to_numpy())

@@ -105,7 +105,7 @@ def _pruning() -> None:
     with st.expander("How many heads can go?"):
         text = st.text_area("Sentences to measure by, one a line", SENTENCES, height=180, key="pruning_sentences")
         lines = [line for line in text.splitlines() if line.strip()][: limits.PRUNING_SENTENCES]
-        arguments = {"source": state.source(), "texts": lines, "points": 18, "orders": 5, "seed": 0}
+        arguments = {"source": state.source(), "texts": lines, "points": 12, "words": 2, "orders": 5, "seed": 0}
         if st.button("Draw the pruning curve", disabled=not lines):
             jobs.submit(WORK, arguments, "How many heads can go")
         latest = jobs.latest(WORK, arguments)

@@ -84,7 +84,8 @@ def _own() -> None:
 
 def _submit(asked: list[str], steps: int, seeds: int, hidden: int, corpus) -> None:
     described = [trials.described(trials.named(name)) for name in asked]
-    arguments = {"trials": described, "seeds": list(range(seeds)), "budget": {"steps": steps, "hidden": hidden}}
+    budget = {"steps": steps, "hidden": hidden, "stories": min(trials.Budget.stories, steps * trials.Budget.batch)}
+    arguments = {"trials": described, "seeds": list(range(seeds)), "budget": budget}
     if not described:
         frame.notes("Choose at least one mix.")
         return

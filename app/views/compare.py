@@ -31,8 +31,8 @@ def page() -> None:
              "Probes": probed.section}
     asked = st.segmented_control("Ask both", list(drawn), default="Predictions", required=True, key="ask",
                                  bind="query-params")
-    for side in (left, right):
-        frame.notes(side.trace.note)
+    for note in dict.fromkeys((left.trace.note, right.trace.note)):
+        frame.notes(note)
     drawn[asked or "Predictions"](left, right)
 
 
@@ -99,12 +99,12 @@ def _attention(left: Side, right: Side) -> None:
         frame.chart(figures.heads_apart(found.namesakes()), key="apart",
                     looking="What you are looking at: how differently each head looks on the two sides: 0 the same rows, 1 "
                             f"nothing in common. Baseline: two different heads of {frame.plain(left.label)} are "
-                            f"{found.usual:.2f} apart on average.",
+                            f"{found.usual():.2f} apart on average.",
                     alt="Map of layers and heads: distance between the two sides.")
     else:
         st.info("The models have different numbers of layers or heads, so no head has a namesake; below is, for each head "
                 "on the left, the head on the right that looks most like it on this text. Baseline: two different heads "
-                f"on the left are {found.usual:.2f} apart on average.")
+                f"on the left are {found.usual():.2f} apart on average.")
         table = found.closest().sort_values("apart", ignore_index=True)
         table[["layer", "head", "to_layer", "to_head"]] += 1
         st.dataframe(table, hide_index=True, height=280, alt="Closest head on the right for each head on the left",
@@ -114,16 +114,16 @@ def _attention(left: Side, right: Side) -> None:
 
 
 def _heads(found: comparison.Attentions, texts: list[str], left: Side, right: Side) -> None:
-    picked = []
-    for column, name, values in zip(st.columns(2, gap="large"), ("left", "right"), (found.left, found.right), strict=True):
+    for column, name, side, values in zip(st.columns(2, gap="large"), ("left", "right"), (left, right),
+                                          (found.left, found.right), strict=True):
         with column:
             layer = st.slider(f"Layer, {name}", 1, values.shape[0], min(3, values.shape[0]), key=f"{name} layer") - 1
             head = st.slider(f"Head, {name}", 1, values.shape[1], 1, key=f"{name} head") - 1
-            picked.append(values[layer, head])
-    frame.chart(figures.two_heads(*picked, texts, (left.label, right.label)), key="two",
-                looking="What you are looking at: the chosen head of each side. A row is a token that looks, a column what "
-                        "it looks at; pieces that the two vocabularies cut differently are joined.",
-                alt="Two attention maps beside each other.")
+            frame.chart(figures.head(values[layer, head], texts), key=f"{name} attention",
+                        looking=f"What you are looking at: layer {layer + 1}, head {head + 1} of {frame.plain(side.label)}. A "
+                                "row is a token that looks, a column what it looks at; pieces that the two vocabularies cut "
+                                "differently are joined.",
+                        alt=f"Attention map of layer {layer + 1}, head {head + 1} of {side.label}.")
 
 
 def _next(left: Side, right: Side) -> None:

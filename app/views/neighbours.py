@@ -58,4 +58,7 @@ def _corpus(layer: int) -> neighbours.Index | None:
     if job.work != WORK or job.arguments.get("checkpoint") != str(checkpoint):
         st.info("The corpus in this address was indexed with another model: choose that model, or index it again.")
         return None
-    return state.index(job.folder, layer) if job.state == "done" else None
+    if job.state != "done":
+        return None
+    st.caption(f"Read: {job.last.get('sentences', 0):,} of the {job.last.get('of', 0):,} sentences of the file.")
+    return state.index(job.folder, layer)

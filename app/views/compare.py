@@ -120,9 +120,9 @@ def _heads(found: comparison.Attentions, texts: list[str], left: Side, right: Si
             layer = st.slider(f"Layer, {name}", 1, values.shape[0], min(3, values.shape[0]), key=f"{name} layer") - 1
             head = st.slider(f"Head, {name}", 1, values.shape[1], 1, key=f"{name} head") - 1
             frame.chart(figures.head(values[layer, head], texts), key=f"{name} attention",
-                        looking=f"What you are looking at: layer {layer + 1}, head {head + 1} of {frame.plain(side.label)}. A "
-                                "row is a token that looks, a column what it looks at; pieces that the two vocabularies cut "
-                                "differently are joined.",
+                        looking=f"What you are looking at: layer {layer + 1}, head {head + 1} of {frame.plain(side.label)}. "
+                                "A row is a token that looks, a column what it looks at; pieces that the two vocabularies "
+                                "cut differently are joined.",
                         alt=f"Attention map of layer {layer + 1}, head {head + 1} of {side.label}.")
 
 

@@ -77,7 +77,8 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
 def probed_example() -> results.Result:
     """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
     with tempfile.TemporaryDirectory() as folder:
-        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, limit=limits.EXAMPLE_WORDS):
+        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, "deprel",
+                                limit=limits.EXAMPLE_WORDS):
             pass
         return results.read(Path(folder) / results.RESULT)
 
@@ -96,6 +97,23 @@ def bert() -> Bert:
     if not any(found.name == name for found in models()) and (not hub() or Path(name).exists()):
         raise CheckpointProblem(f"{name} is not among the models offered here.")
     return load(name)
+
+
+def source() -> str:
+    """Where the model chosen in the sidebar is loaded from, for work in another process and for code to copy."""
+    name, path = _chosen()
+    return name if path is None or path.parent == model.checkpoint.SHIPPED else str(path)
+
+
+def changed() -> float:
+    """When the current model was last written: what was found out before that is about another model."""
+    path = _chosen()[1]
+    return (path / "config.json").stat().st_mtime if path else 0.0
+
+
+def _chosen() -> tuple[str, Path | None]:
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    return name, next((found.path for found in models() if found.name == name), None)
 
 
 def path() -> Path:

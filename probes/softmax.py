@@ -21,9 +21,11 @@ FIRMER = 30.0
 class Standardised:
     """Inputs (layers, examples, features) with mean zero and spread one, and the inverse of their covariance."""
 
-    def __init__(self, states: Tensor):
-        self.mean = states.mean(1, keepdim=True)
-        self.spread = states.std(1, keepdim=True, correction=0).clamp_min(1e-6)
+    def __init__(self, states: Tensor, reference: Tensor | None = None):
+        """Mean and spread are those of the reference, where the states are too few to tell."""
+        reference = states if reference is None else reference
+        self.mean = reference.mean(1, keepdim=True)
+        self.spread = reference.std(1, keepdim=True, correction=0).clamp_min(1e-6)
         self.inputs = (states - self.mean).div_(self.spread)
         # examples may come in order, so a sample is drawn by lot, always the same
         self.order = torch.randperm(states.shape[1], generator=torch.Generator().manual_seed(0))

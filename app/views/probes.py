@@ -56,10 +56,12 @@ def _ask() -> None:
     task = second.selectbox("Question about each word, pair or sentence", list(titles), format_func=titles.__getitem__)
     probe = third.selectbox("Probe", list(PROBES), format_func=PROBES.__getitem__,
                             help="Linear is the one to believe; the others show what a stronger probe can memorise.")
-    settings = _settings(task)
-    st.caption(f"{len(bank):,} sentences. The model is the one in the sidebar; its twin with random weights, the "
-               "control task and the most frequent label are always computed with it.")
-    if st.button("Train probes", type="primary", icon=":material/play_arrow:"):
+    button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
+    with more:
+        settings = _settings(task)
+    said.caption(f"{len(bank):,} sentences; the model is the one in the sidebar. Its twin with random weights, the "
+                 "control task and the most frequent label are always computed with it.")
+    if button.button("Train probes", type="primary", icon=":material/play_arrow:", width="stretch"):
         bert = state.bert()
         twin = settings.pop("twin")
         arguments = {"model": _source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,

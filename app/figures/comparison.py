@@ -16,7 +16,7 @@ def heads_apart(apart: np.ndarray) -> go.Figure:
         colorbar={"title": {"text": "apart"}, "thickness": 12},
         hovertemplate="layer %{y}, head %{x}: %{z:.2f}<extra></extra>"))
     figure.update_xaxes(title="head", **theme.token_axis([str(head + 1) for head in range(heads)]))
-    figure.update_yaxes(title="layer", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
+    figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
     return theme.finished(figure, 140 + 38 * layers)
 
 

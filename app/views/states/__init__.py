@@ -12,7 +12,7 @@ SECTIONS = {"Paths": paths.section, "Similarity": similarity.section, "Word sens
 
 def page() -> None:
     frame.title("Hidden states", "Where does meaning move, layer by layer?")
-    chosen = st.segmented_control("Look at", list(SECTIONS), default="Paths", required=True, key="look",
+    chosen = st.segmented_control("Look at", list(SECTIONS), default="Paths", required=True, key="section",
                                   bind="query-params", label_visibility="collapsed")
     frame.notes(state.trace().note)
     SECTIONS[chosen or "Paths"]()

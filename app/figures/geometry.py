@@ -91,7 +91,7 @@ def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:
                                   xgap=1, ygap=1, colorbar={"thickness": 12},
                                   hovertemplate="layer %{y}, position %{x}: %{z:.2f}<extra></extra>"))
     figure.update_xaxes(**ticks(texts, 1 + len(texts) // 64))
-    figure.update_yaxes(title="layer", autorange="reversed", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
+    figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis(names))
     return theme.finished(figure, 150 + 38 * len(values))
 
 

@@ -75,7 +75,7 @@ def parse(text: str, name: str) -> Result:
     try:
         result = Result(**{key: value for key, value in content.items() if key in known})
         table(result)
-        if not (result.kind in COLUMNS and result.rows and NEEDED <= set(result.settings) and SIZES <= set(result.sizes)
+        if not (result.kind in COLUMNS and result.rows and set(result.settings) >= NEEDED and set(result.sizes) >= SIZES
                 and BASELINES[result.kind] <= set(result.baselines) and isinstance(result.settings["model"], str)):
             raise ValueError
     except (TypeError, ValueError, KeyError, AttributeError):

@@ -2,7 +2,10 @@
 """Start Bertscope, test it, train with it: `python3 run.py [command]`, with nothing installed but Python 3.11+.
 
     app          the browser laboratory (the default)
+    strategies   train small models under each masking mix, and measure them
     test         lint, types and all tests
+    train        pre-train a BERT on your own text
+    evaluate     ask a checkpoint about held-out documents
     probe        what is written in each layer: probes with their baselines
     smallworld   stories with planted truth, their trees, and the best that can be learned from them
     bench        side by side with the tools people use today
@@ -28,6 +31,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # command -> the module that does it, the requirement files it needs
 COMMANDS = {
     "app": ("app", ["requirements.txt"]),
+    "train": ("model.train", ["requirements.txt"]),
+    "evaluate": ("model.evaluate", ["requirements.txt"]),
+    "strategies": ("probes.strategies_cli", ["requirements.txt"]),
     "probe": ("probes.cli", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
@@ -112,10 +118,12 @@ def browser() -> str:
 
 
 def run(*command, **environment: str) -> int:
-    try:
-        return subprocess.run([str(word) for word in command], cwd=ROOT, env=os.environ | environment).returncode
-    except KeyboardInterrupt:
-        return 130
+    process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=os.environ | environment)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the terminal told the child too; it ends in its own way, a training after saving
 
 
 def say(what: str) -> None:

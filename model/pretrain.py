@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -56,14 +56,15 @@ def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | 
     may then be left out. Closing the generator saves first. Devlin et al. (2019), 3.1.
     """
     folder = Path(out)
+    if isinstance(documents, Sequence) and len(documents) == 1 and isinstance(documents[0], Path):
+        documents = documents[0]
     recipe = _agreed_recipe(documents, folder, recipe, again)
     if together.agreed(finished(folder)):
         yield Progress("done", 1.0)
         return
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    cut_before = isinstance(documents, str | Path) and store.complete(Path(documents))
-    ids = Path(documents) if cut_before else folder / "corpus"
+    ids = _cut_before(documents) or folder / "corpus"
     with resume.reporting_full_disk(folder):
         yield from _prepared(documents, folder, ids, recipe)
         yield from _trained(Run(folder, recipe, ids), save_seconds)
@@ -92,7 +93,8 @@ def _settled(documents: corpus.Source | None, folder: Path, recipe: Recipe | Non
             raise InputProblem(f"There is no run in {folder} to go on with.")
         if folder.exists() and any(folder.iterdir()):
             raise InputProblem(f"{folder} holds other things already; name a new folder to train into.")
-        learned_from = corpus.described(_need(documents, folder))
+        ids = _cut_before(documents)
+        learned_from = [str(ids.name)] if ids else corpus.described(_need(documents, folder))
         with resume.reporting_full_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with resume.writing(written) as made:
@@ -118,6 +120,12 @@ def _prepared(documents: corpus.Source | None, folder: Path, ids: Path, recipe: 
         for count in store.build(corpus.documents(texts), pieces, ids, recipe.hold_out):
             yield Progress("reading", documents=count)
     together.wait()
+
+
+def _cut_before(documents: corpus.Source | None) -> Path | None:
+    """The folder of ids that the documents stand for, if they are one."""
+    found = isinstance(documents, str | Path) and store.complete(Path(documents))
+    return Path(documents) if found else None
 
 
 def _need(documents: corpus.Source | None, folder: Path) -> corpus.Source:

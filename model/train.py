@@ -60,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
         help="where NotNext spans come from: another document, or the same (default %(default)s)")
     add("--hold-out", type=int, default=default.hold_out, metavar="N",
         help="keep 1 document in N for evaluation (default %(default)s)")
+    add("--evaluations", type=int, default=default.evaluations, metavar="N",
+        help="ask the held-out documents so often (default %(default)s)")
+    add("--held", type=int, default=default.held, metavar="N", help="pairs of them each time (default %(default)s)")
     add("--snapshots", type=int, default=0, metavar="N", help="keep N checkpoints for each doubling of the steps")
     add("--seed", type=int, default=default.seed)
     add("--threads", type=int, help="processor threads (default: torch decides)")
@@ -74,7 +77,7 @@ def _recipe(given: argparse.Namespace) -> Recipe | None:
     except ValueError:
         raise InputProblem("--mix is three percentages, masked/random/kept, such as 80/10/10.") from None
     names = ("preset", "vocabulary", "tokenizer", "init", "negatives", "length", "batch", "steps", "minutes", "rate",
-             "dropout", "seed", "threads", "snapshots", "hold_out")
+             "dropout", "seed", "threads", "snapshots", "hold_out", "evaluations", "held")
     return Recipe(mix=Mix(mask, random, keep, given.chosen / 100, given.whole_words),
                   **{name: getattr(given, name) for name in names})
 

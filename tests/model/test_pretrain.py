@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from model.history import COLUMNS, MOST, History
 from model.pretrain import pretrain
 from model.recipe import WARM_STEPS, Recipe
 
+posix = pytest.mark.skipif(os.name != "posix", reason="needs fork, kill -9 and file limits, which Windows has not")
 ROOT = Path(__file__).parents[2]
 SMALL = {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
 
@@ -119,6 +119,7 @@ def _run(folder: Path, reports) -> None:
         reports.send(progress.step)
 
 
+@posix
 def test_killed_at_random_moments_a_run_ends_bit_identical(unbroken, tmp_path):
     """kill -9, each time a moment after a random report, until the run comes to its end."""
     chance, kills = random.Random(4), 0
@@ -145,6 +146,7 @@ def test_killed_at_random_moments_a_run_ends_bit_identical(unbroken, tmp_path):
 
 
 def _run_out_of_room(folder: Path, reports) -> None:
+    import resource
     torch.set_num_threads(1)
     training = pretrain(stories(), folder, recipe(), again=True, save_seconds=0)
     try:
@@ -156,6 +158,7 @@ def _run_out_of_room(folder: Path, reports) -> None:
         reports.send(str(problem))
 
 
+@posix
 def test_a_full_disk_is_said_and_destroys_nothing(unbroken, tmp_path):
     processes = multiprocessing.get_context("fork")
     reader, writer = processes.Pipe(duplex=False)
@@ -170,6 +173,10 @@ def test_a_full_disk_is_said_and_destroys_nothing(unbroken, tmp_path):
     assert_identical(tmp_path / "run", unbroken)
 
 
+QUICK = ["--preset", "tiny", "--batch", "8", "--vocabulary", "120", "--length", "32", "--threads", "1",
+         "--hold-out", "10", "--evaluations", "1", "--held", "8"]
+
+
 def command(*words: str, module: str = "model.train") -> list[str]:
     return [sys.executable, "-m", module, *words]
 
@@ -181,27 +188,26 @@ def text(tmp_path) -> Path:
     return path
 
 
+@posix
 def test_control_c_finishes_the_step_saves_and_says_how_to_go_on(text, tmp_path):
     out = tmp_path / "my bert"
-    words = ["--corpus", str(text), "--out", str(out), "--preset", "tiny", "--steps", "100000", "--batch", "4",
-             "--vocabulary", "120", "--length", "32", "--threads", "1"]
+    words = ["--corpus", str(text), "--out", str(out), *QUICK, "--steps", "100000"]
     training = subprocess.Popen(command(*words), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert training.stdout is not None
     for line in training.stdout:
-        if "left" in line:
+        if "held-out" in line:
             break
     training.send_signal(signal.SIGINT)
     said, errors = training.communicate()
     assert training.returncode == 130
     assert "Finishing this step" in errors and "Traceback" not in errors
     assert f"--out '{out}' --resume" in said
-    step = next(pretrain(None, out, again=True)).step
-    assert step > 1 and f"after {step - 1:,} steps" in said
+    going_on = pretrain(None, out, again=True)
+    assert f"after {next(going_on).step - 1:,} steps" in said
 
 
 def test_two_processes_learn_what_one_learns_with_the_whole_batch(text, tmp_path):
-    words = ["--corpus", str(text), "--preset", "tiny", "--steps", "6", "--batch", "8", "--vocabulary", "120",
-             "--length", "32", "--threads", "1", "--snapshots", "1"]
+    words = ["--corpus", str(text), *QUICK, "--steps", "6", "--snapshots", "1"]
     alone = subprocess.Popen(command(*words, "--out", str(tmp_path / "alone")), cwd=ROOT)
     ours = ["--standalone", "--nproc-per-node", "2", "-m", "model.train"]
     shared = subprocess.run(command(*ours, *words, "--out", str(tmp_path / "shared"), module="torch.distributed.run"),

@@ -107,6 +107,13 @@ def importance(bert: Bert, questions: Sequence[Question]) -> np.ndarray:
     return total / len(questions) / np.log(2)
 
 
+def strongest(effects: np.ndarray, count: int = 5) -> list[tuple[Head, float]]:
+    """The heads with the largest effects, the most needed first, and their effects."""
+    order = np.argsort(-effects, axis=None, kind="stable")[:count]
+    places = zip(*np.unravel_index(order, effects.shape), strict=True)
+    return [((int(layer), int(head)), float(effects[layer, head])) for layer, head in places]
+
+
 def agreement(first: np.ndarray, second: np.ndarray) -> float:
     """Spearman's rank correlation of two scores of the same heads."""
     ranks = pd.DataFrame({"first": first.ravel(), "second": second.ravel()}).rank()

@@ -27,6 +27,16 @@ class Anatomy:
         """What attention as a whole adds to the state of this position, (hidden,)."""
         return self.written.sum(0) + self.bias
 
+    @property
+    def lengths(self) -> np.ndarray:
+        """How long a vector each head of the layer adds, (heads,)."""
+        return np.linalg.norm(self.written, axis=1)
+
+    @property
+    def state_length(self) -> float:
+        """The mean length of the states the layer is given, to compare with."""
+        return float(np.linalg.norm(self.states, axis=1).mean())
+
     def products(self, key: int) -> np.ndarray:
         """Element-wise query × key, (head_size,): their sum over √head_size is the score."""
         return self.query * self.keys[key]

@@ -12,7 +12,7 @@ import pandas as pd
 import model
 from model import InputProblem, smallworld
 
-from . import ablation, relations, treebank
+from . import ablation, experiment, relations, treebank
 from .survey import survey
 
 RESULT = "result.json"
@@ -69,20 +69,14 @@ def grammar_found(folder: Path) -> tuple[relations.Relations, list[dict]]:
 
 
 def planted(sentences: int, seed: int = 0) -> treebank.Treebank:
-    """Sentences of the small world, whose trees are known."""
-    text, count = [], 0
-    for story in smallworld.stories(seed, sentences):
-        text.append(story.conllu())
-        count += len(story.sentences)
-        if count >= sentences:
-            break
-    return treebank.parse("".join(text), "small world.conllu")
+    """At least so many sentences of the small world, whose trees are known."""
+    return experiment.small_world(seed, stories=-(-sentences // len(smallworld.KINDS)))
 
 
-def pruning(folder: Path, source: str, texts: list[str], points: int, orders: int, seed: int) -> Iterator[dict]:
+def pruning(folder: Path, source: str, texts: list[str], words: int, points: int, orders: int, seed: int) -> Iterator[dict]:
     """Heads switched off one after the other on masked words of the texts: greedy, by gradient, at random."""
     bert = model.load(source, hub=True)
-    questions = ablation.exam(bert, texts, seed=seed)
+    questions = ablation.exam(bert, texts, words, seed)
     heads = len(ablation.every_head(bert))
     step, started, curve = max(1, round(heads / points)), time.monotonic(), []
     for point in ablation.pruned(bert, questions, step, orders, seed):

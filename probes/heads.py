@@ -68,6 +68,11 @@ def summary(attention: np.ndarray, encoding: Encoding) -> pd.DataFrame:
     return table.assign(label=labels(table))
 
 
+def square(table: pd.DataFrame, column: str) -> np.ndarray:
+    """A column of a summary in the shape of the model: (layers, heads)."""
+    return table[column].to_numpy().reshape(int(table["layer"].max()) + 1, -1)
+
+
 def labels(table: pd.DataFrame) -> list[str]:
     """A few words on each head of a summary, by the thresholds of Clark et al. (2019)."""
     return [_label(row) for row in table.to_dict("records")]

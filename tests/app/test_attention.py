@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.components import bertviz
 from app.components.board import Choice, Picture, _packed, document
@@ -108,3 +109,28 @@ def test_a_picture_of_one_layer_says_which_layer_it_is(little):
     trace = little.trace(A, B)
     header, _ = unpacked(_packed(Picture(trace.attention[1:], trace.texts, layers=[1], every_layer=2), Choice(), 0, False))
     assert (header["layers"], header["everyLayer"]) == ([1], 2)
+
+
+@pytest.mark.parametrize("query", [
+    {"panel": "Anatomy of a head", "pin": "99~0", "layer": "77", "heads": "x-3-40"},
+    {"panel": "What heads do", "a": "?!", "b": ""},
+    {"panel": "Grammar", "view": "nonsense", "off": "9.9-1.2-q"},
+    {"panel": "Without a head", "a": "The [MASK] sat.", "off": "1.2-3.4"},
+    {"panel": "BertViz", "a": "word " * 300},
+    {"panel": "Take it away", "drawn": "Against a sentence", "second": "Another one"},
+    {"drawn": "Against heads off"}, {"drawn": "Rollout", "a": "</script>"}],
+    ids=lambda query: " ".join(query.values())[:24])
+def test_the_page_takes_any_address(query, tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path))
+    app = AppTest.from_function(_page, default_timeout=120)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+
+
+def _page():
+    from app import frame
+    from app.views import attention
+    frame.sidebar()
+    attention.page()

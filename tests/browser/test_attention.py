@@ -30,7 +30,7 @@ def trace(english):
 
 def board_of(page: Page) -> Locator:
     board = page.locator(".board").first
-    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=90_000)
     settled(page)
     board.scroll_into_view_if_needed()
     return board

@@ -46,7 +46,7 @@ class Choice:
 
     @classmethod
     def received(cls, told: dict) -> "Choice":
-        """From what the browser told; anything it could not have chosen falls back to the start."""
+        """From what the browser told."""
         known = {f.name: told[f.name] for f in fields(cls) if f.name in told}
         pin = known.get("pin")
         known["pin"] = None if not pin else (pin["query"], pin["key"])

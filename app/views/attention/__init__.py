@@ -43,7 +43,8 @@ def _start(trace: Trace) -> Choice:
     if fresh:
         before = st.session_state.get("attention_choice")
         layer, head = heads.telling(trace.attention, trace.encoding)
-        usable = before and before.layer < layers and max(before.heads) < count
+        usable = before and before.layer < layers and max(before.heads) < count and all(
+            at < layers and one < count for at, one in before.off)
         plain = before if usable else Choice(layer=layer, heads=(head,))
         st.session_state["attention_start"] = address.read(plain, layers, count, length)
         st.session_state["attention_turn"] = st.session_state.get("attention_turn", 0) + 1
@@ -52,6 +53,4 @@ def _start(trace: Trace) -> Choice:
 
 
 def _labels(trace: Trace) -> list[list[str]]:
-    layers, count = trace.attention.shape[:2]
-    said = heads.summary(trace.attention, trace.encoding)["label"].tolist()
-    return [said[layer * count:(layer + 1) * count] for layer in range(layers)]
+    return heads.square(heads.summary(trace.attention, trace.encoding), "label").tolist()

@@ -28,7 +28,8 @@ def read(start: Choice, layers: int, heads: int, length: int) -> Choice:
         found["pin"] = (ends[0], ends[1])
     pairs = [numbers(pair.replace(".", "-"), max(layers, heads)) for pair in asked.get("off", "").split("-") if pair]
     off = tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and pair[0] < layers and pair[1] < heads)
-    return replace(start, **{name: value for name, value in (found | {"off": off}).items() if value is not None})
+    found["off"] = off if "off" in asked else None
+    return replace(start, **{name: value for name, value in found.items() if value is not None})
 
 
 def write(choice: Choice) -> None:

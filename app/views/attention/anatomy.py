@@ -1,6 +1,7 @@
 """One head taken apart, step by step, with this sentence's numbers."""
 
-import numpy as np
+import math
+
 import streamlit as st
 
 from app import frame
@@ -49,7 +50,7 @@ def _neurons(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
     product = taken.products(at)
     one, other = frame.plain(texts[looks]), frame.plain(texts[at])
     st.markdown(f"**2 · Query meets key.** The query of *{one}* times the key of *{other}*, number by number; the sum is "
-                f"{product.sum():.2f}, divided by √{len(product)} = {np.sqrt(len(product)):.2f} it is the score "
+                f"{product.sum():.2f}, divided by √{len(product)} = {math.sqrt(len(product)):.2f} it is the score "
                 f"**{taken.scores[at]:.2f}**.")
     frame.chart(figures.strips({f"query of {texts[looks]}": taken.query, f"key of {texts[at]}": taken.keys[at],
                                 "query × key": product}),
@@ -68,11 +69,10 @@ def _weights(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
 
 
 def _joined(bert: Bert, taken: Anatomy, layer: int, head: int) -> None:
-    lengths = np.linalg.norm(taken.written, axis=1)
     st.markdown(f"**4 · Values are mixed and all heads joined.** The values, mixed by these weights, give "
                 f"{len(taken.mixed)} numbers; the {bert.config.num_attention_heads} heads' results stand side by side and "
                 f"one more matrix makes {bert.config.hidden_size} numbers of them, which are added to the state.")
-    frame.chart(figures.written(lengths, head),
+    frame.chart(figures.written(taken.lengths, head),
                 looking=f"What you are looking at: how much each head of layer {layer + 1} adds to this state; the length "
-                        f"of the state itself is {np.linalg.norm(taken.states, axis=1).mean():.1f} on average.",
+                        f"of the state itself is {taken.state_length:.1f} on average.",
                 alt="Bars: the length of what each head adds.", key="anatomy_written")

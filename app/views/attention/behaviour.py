@@ -25,19 +25,18 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
         words = f"averaged over {count:,} sentences of your corpus"
     else:
         table, words = heads.summary(trace.attention, trace.encoding), "on this input"
-    _grid(table, trace.attention.shape[:2], choice, words)
+    _grid(table, choice, words)
     _table(table, words)
     if over == "this input":
         _map(trace, table, choice)
 
 
-def _grid(table, shape: tuple[int, int], choice: Choice, words: str) -> None:
+def _grid(table, choice: Choice, words: str) -> None:
     measure = st.selectbox("Measure", list(MEASURES), format_func=lambda name: MEASURES[name], key="measure",
                            bind="query-params")
-    values = table[measure].to_numpy().reshape(shape)
-    labels = table["label"].to_numpy().reshape(shape)
     baseline = f" A head that spreads its attention evenly has {table['most'].mean():.2f}." if measure == "entropy" else ""
-    frame.chart(figures.grid(values, MEASURES[measure], (choice.layer, choice.heads[0]), words=labels), key="behaviour",
+    frame.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
+                             words=heads.square(table, "label")), key="behaviour",
                 looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed."
                         + baseline,
                 alt=f"Grid of layers and heads: {MEASURES[measure]}.")
@@ -67,12 +66,10 @@ def _corpus():
     given = st.file_uploader("A text file, one sentence a line", type=["txt"], key="corpus_file")
     arguments = {"source": state.source(), "sentences": limits.CORPUS_SENTENCES}
     if given is not None and st.button("Read it", type="primary"):
-        st.session_state["corpus_job"] = jobs.submit(WORK, arguments, "What heads do over a corpus",
-                                                     {"corpus.txt": given.getvalue()})
-    latest = st.session_state.get("corpus_job") or next(
-        (job.id for job in jobs.all() if job.work == WORK and job.arguments == arguments), None)
-    if latest is None or not jobs.exists(latest):
+        jobs.submit(WORK, arguments, "What heads do over a corpus", {"corpus.txt": given.getvalue()})
+    latest = jobs.latest(WORK, arguments)
+    if latest is None:
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None
-    found = job_panel.job(latest)
+    found = job_panel.job(latest.id)
     return headruns.corpus_found(found.folder) if (found.folder / headruns.RESULT).is_file() else None

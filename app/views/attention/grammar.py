@@ -22,12 +22,11 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
     arguments = {"source": state.source(), "sentences": limits.TREEBANK_SENTENCES, "least": LEAST}
     if st.button("Score every head", type="primary"):
         files = {"treebank.conllu": given.getvalue()} if given is not None else {}
-        st.session_state["grammar_job"] = jobs.submit(WORK, arguments, "Which head follows which relation", files)
-    latest = st.session_state.get("grammar_job") or next(
-        (job.id for job in jobs.all() if job.work == WORK and job.arguments == arguments), None)
-    if latest is None or not jobs.exists(latest):
+        jobs.submit(WORK, arguments, "Which head follows which relation", files)
+    latest = jobs.latest(WORK, arguments)
+    if latest is None:
         return
-    job = job_panel.job(latest)
+    job = job_panel.job(latest.id)
     if (job.folder / headruns.RESULT).is_file():
         _found(bert, *headruns.grammar_found(job.folder))
 

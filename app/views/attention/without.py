@@ -1,6 +1,5 @@
 """What happens without a head: before and after, every head ranked, how many can go."""
 
-import numpy as np
 import streamlit as st
 
 from app import frame, jobs, limits, state
@@ -91,10 +90,9 @@ def _ranking(bert: Bert, question: ablation.Question, choice: Choice) -> None:
                 looking=f"What you are looking at: how many bits of log P(*{answer}*) are lost when each head alone is "
                         "switched off (all heads in one batch). Orange heads stood in the way; 0 is the whole model.",
                 alt="Grid of the effect of switching each head off.")
-    order = np.dstack(np.unravel_index(np.argsort(-effects, axis=None), effects.shape))[0][:5]
-    st.markdown("Most needed here: " + " · ".join(f"layer {layer + 1} head {head + 1} ({effects[layer, head]:+.2f})"
-                                                  for layer, head in order))
-    agreement = ablation.agreement(np.abs(effects), gradients)
+    st.markdown("Most needed here: " + " · ".join(f"layer {layer + 1} head {head + 1} ({effect:+.2f})"
+                                                  for (layer, head), effect in ablation.strongest(effects)))
+    agreement = ablation.agreement(abs(effects), gradients)
     frame.chart(figures.two_rankings(effects, gradients, chosen), key="rankings",
                 looking="What you are looking at: the same heads by the slope of the loss at their gates (Michel et al., "
                         "2019). It has no sign, so it is compared with the size of the effect: Spearman "
@@ -107,14 +105,13 @@ def _pruning() -> None:
     with st.expander("How many heads can go?"):
         text = st.text_area("Sentences to measure by, one a line", SENTENCES, height=180, key="pruning_sentences")
         lines = [line for line in text.splitlines() if line.strip()][: limits.PRUNING_SENTENCES]
-        arguments = {"source": state.source(), "texts": lines, "points": 18, "orders": 5, "seed": 0}
+        arguments = {"source": state.source(), "texts": lines, "points": 12, "words": 2, "orders": 5, "seed": 0}
         if st.button("Draw the pruning curve", disabled=not lines):
-            st.session_state["pruning_job"] = jobs.submit(WORK, arguments, "How many heads can go")
-        latest = st.session_state.get("pruning_job") or next(
-            (job.id for job in jobs.all() if job.work == WORK and job.arguments == arguments), None)
-        if latest is None or not jobs.exists(latest):
+            jobs.submit(WORK, arguments, "How many heads can go")
+        latest = jobs.latest(WORK, arguments)
+        if latest is None:
             return
-        job = job_panel.job(latest)
+        job = job_panel.job(latest.id)
         if not (job.folder / headruns.RESULT).is_file():
             return
         curve, words = headruns.pruning_found(job.folder)

@@ -2,6 +2,7 @@
 """Start Bertscope, test it, train with it: `python3 run.py [command]`, with nothing installed but Python 3.11+.
 
     app          the browser laboratory (the default)
+    strategies   train small models under each masking mix, and measure them
     test         lint, types and all tests
     train        pre-train a BERT on your own text
     evaluate     ask a checkpoint about held-out documents
@@ -32,6 +33,7 @@ COMMANDS = {
     "app": ("app", ["requirements.txt"]),
     "train": ("model.train", ["requirements.txt"]),
     "evaluate": ("model.evaluate", ["requirements.txt"]),
+    "strategies": ("probes.strategies_cli", ["requirements.txt"]),
     "probe": ("probes.cli", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),

@@ -6,7 +6,6 @@ a browser reload or a server restart, knows whether it still runs; nobody has to
 """
 
 import contextlib
-import fcntl
 import hashlib
 import importlib
 import json
@@ -25,14 +24,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from model import InputProblem
 
 from . import limits
+from .alive import lives
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("model.", "probes.")  # only work that lives here is ever run
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{10}")  # date, time, microseconds: they sort by age
 WORK = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[a-z_]\w*")
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way to end a process
 VANISHED = "Its process ended without a word: it was killed, or the machine was restarted. It can be resumed."
 
 
@@ -192,41 +195,32 @@ def advance() -> None:
 
 
 def _start(folder: Path) -> None:
-    # the child inherits the locked file: there is no moment at which it lives without the lock
-    with (folder / "alive").open("w") as alive, (folder / "errors.txt").open("w") as errors:
-        fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app.worker", str(folder), str(alive.fileno())], cwd=ROOT, stdin=subprocess.DEVNULL,
-            stdout=errors, stderr=errors, pass_fds=(alive.fileno(),), start_new_session=True)
-        record(folder / "process.json", {"pid": process.pid, "started": time.time()})
+    # a group of its own: Ctrl-C in the terminal of the app is not meant for it
+    apart = ({"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
+             if sys.platform == "win32" else {"start_new_session": True})
+    with (folder / "errors.txt").open("w") as errors:
+        process = subprocess.Popen([sys.executable, "-m", "app.alive", str(folder)], cwd=ROOT, stdin=subprocess.DEVNULL,
+                                   stdout=errors, stderr=errors, **apart)
+    record(folder / "process.json", {"pid": process.pid, "started": time.time()})
+    # it takes its lock before anything else; until then it would look like one that has vanished
+    while process.poll() is None and not lives(folder):
+        time.sleep(0.01)
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
 
 def _insist(folder: Path) -> None:
-    for number, patience in ((signal.SIGTERM, limits.JOB_STOP_SECONDS), (signal.SIGKILL, 5)):
+    for number, patience in ((signal.SIGTERM, limits.JOB_STOP_SECONDS), (KILL, 5)):
         until = time.monotonic() + patience
-        while time.monotonic() < until and _alive(folder):
+        while time.monotonic() < until and lives(folder):
             time.sleep(0.1)
         pid = recorded(folder / "process.json").get("pid")
-        if pid and _alive(folder) and (folder / "stop").exists():
+        if pid and lives(folder) and (folder / "stop").exists():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
 
-def _alive(folder: Path) -> bool:
-    """Whether the job's process lives: it holds the lock."""
-    try:
-        with (folder / "alive").open("r+") as alive:
-            fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return False
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        return False
-
-
 def _state(folder: Path) -> str:
-    alive = _alive(folder)  # asked first: a process writes how it ended before it lets go
+    alive = lives(folder)  # asked first: a process writes how it ended before it lets go
     if (ended := recorded(folder / "ended.json")):
         return ended["state"]
     if alive:
@@ -321,6 +315,5 @@ def record(path: Path, content: dict[str, Any]) -> None:
 def _locked() -> Iterator[None]:
     """One at a time among all threads and processes that look after the same runs."""
     runs().mkdir(parents=True, exist_ok=True)
-    with (runs() / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(runs() / ".lock"):
         yield

@@ -5,6 +5,28 @@ MODELS_LOADED = 4  # checkpoints kept in memory at once
 TRACES_KEPT = 64  # answers kept, over all readers
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
+DOCUMENT_CHARACTERS = 60_000  # the box for a whole document
+SENTENCES_AT_ONCE = 10  # of a document whose pairs are all read while the page waits; more become a job
+EXAM_MEGABYTES = 20  # of a text to draw pairs from
+
+# masking
+WORDS_LISTED = 20  # guesses for a blank
+BLANKS_SHOWN = 9  # blanks with a chart of their own
+MASKS_FILLED = 8  # masks that are filled together
+SENTENCE_SCORED = 128  # wordpieces, each of which is masked in turn
+BLANKS_OFFERED = 60  # words of a text to choose one from
+DRAWS = 2000  # corruptions of a text that are counted
+POSITIONS_AVERAGED = 200  # each read three times
+SENTENCES_READ = 60  # of a text that is averaged over
+TEXT_MEGABYTES = 20  # of one file of text
+TRIAL_STEPS = 5000  # of one model trained on the strategies page
+
+PASTED_CHARACTERS = 40_000  # a box of many sentences
+PASTED_SENTENCES = 200  # read of such a box; the rest is said to be left out
+CORPUS_TOKENS = (20_000, 50_000, 100_000, 200_000)  # sizes of an indexed corpus; 200,000 × 384 floats are 307 MB
+CONTEXTS_KEPT = 8  # texts whose every token is kept at every layer
+INDEXES_KEPT = 2  # layers of indexed corpora in memory
+TWINS_KEPT = 2  # models with random weights in memory
 
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once
@@ -17,6 +39,7 @@ JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is
 
 # training
 TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
+TRAIN_WORDS_LEAST = 200  # less cannot be cut into pairs worth learning from
 TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
 REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
 
@@ -26,3 +49,10 @@ UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
 EXAMPLE_WORDS = 800  # of the experiment the page shows before anything was asked
 RESULTS_LISTED = 30
+
+# attention
+BOARD_VALUES = 4_000_000  # weights sent to the board at once; beyond it one layer at a time
+BERTVIZ_BYTES = 12_000_000  # a larger page of BertViz would freeze the browser
+CORPUS_SENTENCES = 5_000  # lines read to say what heads do
+TREEBANK_SENTENCES = 2_000  # trees read for the table of relations
+PRUNING_SENTENCES = 24  # an exam for the pruning curve

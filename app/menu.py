@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import inputs, probes, start, train
+from app.views import attention, compare, inputs, mask, nextsentence, probes, start, states, strategies, train
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,20 @@ PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
+        Entry("Attention", ":material/hub:", "attention", "Which token looks at which, and does it matter?",
+              attention.page),
+        Entry("Hidden states", ":material/scatter_plot:", "states", "Where does meaning move, layer by layer?", states.page),
     ],
     "Ask": [
+        Entry("Mask", ":material/visibility_off:", "mask", "Which word stood here, and how does the model tell?",
+              mask.page),
+        Entry("Masking strategies", ":material/shuffle:", "strategies", "Why 80/10/10, and not just masks?",
+              strategies.page),
+        Entry("Next sentence", ":material/low_priority:", "next-sentence", "Does B follow A?", nextsentence.page),
         Entry("Probes", ":material/troubleshoot:", "probes", "What is written in each layer?", probes.page),
     ],
     "Make": [
         Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
+        Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
     ],
 }

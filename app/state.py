@@ -10,7 +10,7 @@ import streamlit as st
 import model
 from app import limits
 from model import Bert, CheckpointProblem, Found, InputProblem, Trace
-from probes import experiment, replay, results, treebank
+from probes import concordance, contexts, experiment, neighbours, replay, results, treebank
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -77,7 +77,8 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
 def probed_example() -> results.Result:
     """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
     with tempfile.TemporaryDirectory() as folder:
-        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, limit=limits.EXAMPLE_WORDS):
+        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, "deprel",
+                                limit=limits.EXAMPLE_WORDS):
             pass
         return results.read(Path(folder) / results.RESULT)
 
@@ -98,6 +99,23 @@ def bert() -> Bert:
     return load(name)
 
 
+def source() -> str:
+    """Where the model chosen in the sidebar is loaded from, for work in another process and for code to copy."""
+    name, path = _chosen()
+    return name if path is None or path.parent == model.checkpoint.SHIPPED else str(path)
+
+
+def changed() -> float:
+    """When the current model was last written: what was found out before that is about another model."""
+    path = _chosen()[1]
+    return (path / "config.json").stat().st_mtime if path else 0.0
+
+
+def _chosen() -> tuple[str, Path | None]:
+    name = st.session_state.get("model") or DEFAULT_MODEL
+    return name, next((found.path for found in models() if found.name == name), None)
+
+
 def texts() -> tuple[str, str | None]:
     """Sentence A and, where there is one, sentence B."""
     b = st.session_state.get("b", DEFAULT_B)
@@ -106,5 +124,36 @@ def texts() -> tuple[str, str | None]:
 
 def trace() -> Trace:
     """The current texts through the current model."""
+    return traced(bert(), *texts())
+
+
+def traced(chosen: Bert, a: str, b: str | None) -> Trace:
+    """Any texts through any loaded model."""
+    return _traced(chosen, f"{chosen.about.name} {id(chosen)}", a, b)
+
+
+@st.cache_resource(max_entries=limits.TWINS_KEPT, show_spinner=False)
+def _twin(_bert: Bert, key: str) -> Bert:
+    return _bert.twin()
+
+
+def twin(chosen: Bert) -> Bert:
+    """The same architecture with random weights."""
+    return _twin(chosen, f"{chosen.about.name} {id(chosen)}")
+
+
+@st.cache_resource(max_entries=limits.CONTEXTS_KEPT, show_spinner="Reading the text …")
+def _gathered(_bert: Bert, key: str, sentences: tuple[str, ...]) -> contexts.Contexts:
+    return contexts.gather(_bert, sentences)
+
+
+def gathered(sentences: tuple[str, ...]) -> contexts.Contexts:
+    """Every token of some sentences at every layer of the current model."""
     chosen = bert()
-    return _traced(chosen, f"{chosen.about.name} {id(chosen)}", *texts())
+    return _gathered(chosen, f"{chosen.about.name} {id(chosen)}", sentences)
+
+
+@st.cache_resource(max_entries=limits.INDEXES_KEPT, show_spinner="Opening the index …")
+def index(folder: Path, layer: int) -> neighbours.Index:
+    """One layer of a corpus that was indexed."""
+    return concordance.load(folder, layer)

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -24,7 +23,8 @@ class Ended(Exception):
 
 def main(folder: Path) -> None:
     """Do the work of the job in `folder`."""
-    os.nice(5)  # the pages of the app come first
+    if hasattr(os, "nice"):  # Windows is told when the process starts
+        os.nice(5)  # the pages of the app come first
 
     def end(number, frame):
         raise Ended
@@ -80,7 +80,3 @@ def sentence(error: BaseException) -> str:
     said = " ".join(str(error).split())[:300]
     return f"The work failed with {type(error).__name__}{': ' + said if said else ''}."
 
-
-if __name__ == "__main__":
-    os.set_inheritable(int(sys.argv[2]), False)
-    main(Path(sys.argv[1]))

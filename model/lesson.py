@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import smallworld
+from . import corpus, smallworld
 from .config import SIZES
 from .masking import Mix
 from .pretrain import Progress, pretrain
@@ -15,6 +15,7 @@ from .smallworld import measure
 
 SMALL_WORLD = "small world"
 TEXT, UNTRAINED = "corpus.txt", "untrained"
+QUESTION = "The books near the shelf [MASK] very heavy. She wanted to read them."
 STORIES, SEED = 12_000, 1
 # the greatest learning rate of each size, found by short trials
 RATE = {"tiny": 2e-3, "mini": 1e-3, "small": 5e-4}
@@ -44,8 +45,8 @@ def learn(folder: Path, out: str, source: str, preset: str, minutes: float, leng
         if progress.held:
             held = {f"held_{name}": value for name, value in asdict(progress.held).items()} | {
                 "held_step": progress.step}
-        if source == SMALL_WORLD and not (run / "bound.json").is_file():
-            _write_ceiling(run, settings.mix)
+        if not (run / "question.txt").is_file():
+            _note(run, text, settings.mix if source == SMALL_WORLD else None)
         yield _said(progress) | held
 
 
@@ -59,10 +60,23 @@ def _stories(text: Path) -> Iterator[dict[str, Any]]:
     made.replace(text)
 
 
-def _write_ceiling(run: Path, mix: Mix) -> None:
-    found = measure.ceiling_of(mix)
-    if found:
+def _note(run: Path, text: Path, mix: Mix | None) -> None:
+    """Leave with the run what its replay needs: a sentence to ask it about and, for the small world, the ceiling."""
+    if mix and (found := measure.ceiling_of(mix)):
         (run / "bound.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    (run / "question.txt").write_text((QUESTION if mix else _question(text)) + "\n", encoding="utf-8")
+
+
+def _question(text: Path) -> str:
+    """The first sentence of middling length, with its longest ordinary word hidden."""
+    sentences = (sentence.split() for document in corpus.documents([text]) for sentence in document)
+    words = next((words for words in sentences if 6 <= len(words) <= 20), None)
+    if words is None:
+        return "The [MASK] is here."
+    bare = [word.strip(".,;:!?'\"()") if word.islower() else "" for word in words]
+    hidden = max(range(len(words)), key=lambda place: len(bare[place]))
+    words[hidden] = words[hidden].replace(bare[hidden], "[MASK]") if bare[hidden] else "[MASK]"
+    return " ".join(words)
 
 
 def _said(progress: Progress) -> dict[str, Any]:

@@ -50,13 +50,18 @@ def best(bert: Bert, encoding: Encoding, positions: Sequence[int], k: int = 5,
          edits: Edits | None = None) -> pd.DataFrame:
     """The k most probable words at each position: position, word, probability, best first."""
     bert.need_mlm()
-    predicted = torch.from_numpy(probabilities(bert, encoding, positions, edits)[:, : bert.tokenizer.size])
-    top = predicted.topk(min(k, bert.tokenizer.size))
+    predicted = probabilities(bert, encoding, positions, edits)
+    top = listed(bert, predicted, k)
+    top.insert(0, "position", np.repeat(np.asarray(positions, dtype=int), len(top) // max(1, len(positions))))
+    return top
+
+
+def listed(bert: Bert, predicted: np.ndarray, k: int) -> pd.DataFrame:
+    """The k most probable words of one or more predictions (..., vocabulary): word, probability, best first."""
+    top = torch.from_numpy(predicted[..., : bert.tokenizer.size]).topk(min(k, bert.tokenizer.size))
     words = bert.tokenizer.words
-    return pd.DataFrame({
-        "position": np.repeat(np.asarray(positions, dtype=int), top.indices.shape[1]),
-        "word": [words[index] for row in top.indices.tolist() for index in row],
-        "probability": top.values.flatten().numpy()})
+    return pd.DataFrame({"word": [words[index] for index in top.indices.flatten().tolist()],
+                         "probability": top.values.flatten().numpy()})
 
 
 def rank(predicted: np.ndarray, words: Sequence[int]) -> np.ndarray:
@@ -86,10 +91,7 @@ class Standing:
 def standing(bert: Bert, encoding: Encoding, start: int, stop: int, word: str) -> Standing:
     """How a word does in place of the positions from start up to stop, everything else as it stands."""
     bert.need_mlm()
-    ids = bert.tokenizer.pieces(word)
-    if not ids or set(ids) & bert.tokenizer.special_ids:
-        raise InputProblem(f"{word.strip() or 'Nothing'} cannot be spelled with this model's vocabulary: "
-                           "try another word.")
+    ids = spelled(bert, word)
     blank = [bert.tokenizer.mask]
     rows = [spliced(bert, encoding, start, stop, ids[:done] + blank * (len(ids) - done)) for done in range(len(ids))]
     with torch.inference_mode():
@@ -98,6 +100,14 @@ def standing(bert: Bert, encoding: Encoding, start: int, stop: int, word: str) -
     each = tuple(float(predicted[place, piece]) for place, piece in enumerate(ids))
     place = int(rank(predicted, ids)[0]) if len(ids) == 1 else None
     return Standing(word.strip(), tuple(bert.tokenizer.words[piece] for piece in ids), each, place)
+
+
+def spelled(bert: Bert, word: str) -> list[int]:
+    """The pieces of a word; it must have some, and the vocabulary must know them."""
+    ids = bert.tokenizer.pieces(word)
+    if not ids or set(ids) & bert.tokenizer.special_ids:
+        raise InputProblem(f"“{word.strip()}” cannot be spelled with this model's vocabulary: type another word.")
+    return ids
 
 
 def spliced(bert: Bert, encoding: Encoding, start: int, stop: int, ids: Sequence[int]) -> Encoding:

@@ -22,11 +22,14 @@ def online(states: Tensor, labels: Tensor, classes: int, penalty: float = 1e-3) 
     ends = sorted({min(count, max(1, round(count * step / 100))) for step in STEPS})
     bits = torch.full((len(states), len(labels)), ends[0] * math.log2(classes))
     for seen, until in itertools.pairwise(ends):
-        data = Standardised(states[:, :seen])
+        data = Standardised(states[:, :seen], reference=states)
         # the penalty stands for what was believed before any example, so it weighs more where there are few
         place = fitted(data, labels[:, :seen], classes, min(penalty * count / seen, 0.1))
         weights, bias = data.plain(place[..., :-1], place[..., -1])
         scores = states[:, None, seen:until] @ weights.mT + bias[:, :, None]
+        # a label not seen so far must not cost infinitely much: one imagined example of each is added
+        doubt = classes / (seen + classes)
+        scores = ((1 - doubt) * scores.softmax(-1) + doubt / classes).log()
         bits += losses(scores, labels[:, seen:until]) * (until - seen) / math.log(2)
     return bits
 

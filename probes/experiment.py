@@ -4,6 +4,7 @@ Every layer is written to the result file as soon as it is done, with its contro
 Run again in the same folder, it goes on after the last finished layer.
 """
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,9 +96,9 @@ def layers_of(words: str, count: int) -> list[int]:
         return list(range(count + 1))
     chosen: set[int] = set()
     for part in words.split(","):
-        first, _, last = part.strip().partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
+        if not re.fullmatch(r"\d{1,3}(-\d{1,3})?", part.strip()):
             raise InputProblem(f"Layers are `all` or numbers such as 0,2-4, not {words!r}.")
+        first, _, last = part.strip().partition("-")
         chosen |= set(range(int(first), int(last or first) + 1))
     if not chosen or max(chosen) > count:
         raise InputProblem(f"This model has the layers 0 (embeddings) to {count}, not {words}.")

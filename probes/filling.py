@@ -32,6 +32,10 @@ class Filling:
     def log(self) -> float:
         return float(sum(self.logs))
 
+    @property
+    def probability(self) -> float:
+        return float(np.exp(self.log))
+
 
 def fillings(bert: Bert, encoding: Encoding, positions: Sequence[int]) -> list[Filling]:
     """The same masks filled independently, left to right, highest confidence first, and best first."""

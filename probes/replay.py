@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 
 import model
+from model.lesson import QUESTION
 from probes import cloze
+
+COURSE = ("step", "mlm_loss", "nsp_loss", "held_mlm_accuracy", "held_nsp_accuracy")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,25 @@ def followed(answers: dict[int, Answer], k: int = 5) -> pd.DataFrame:
                                  *final]))[:k]
     return pd.DataFrame([(step, word, said.words.get(word, 0.0)) for step, said in answers.items() for word in wanted],
                         columns=["step", "word", "probability"])
+
+
+def telling(said: Answer) -> int:
+    """The head, counted through all layers, that looks from the hidden word most at one other word of the text."""
+    row = said.attention[:, :, said.place].astype(np.float32).copy()  # (layers, heads, key)
+    row[:, :, [0, said.place, *(at for at, text in enumerate(said.texts) if text in ("[SEP]", ".", ","))]] = 0
+    return int(row.max(-1).argmax())
+
+
+def question(run: Path) -> str:
+    """A sentence with a hidden word to ask a run about: its own, or one of the small world."""
+    path = run / "question.txt"
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else QUESTION
+
+
+def course(progress: list[dict]) -> pd.DataFrame:
+    """The same table as `history` from what a run under way has said so far."""
+    return pd.DataFrame([{name: said.get(name, np.nan) for name in COURSE} for said in progress if "mlm_loss" in said],
+                        columns=list(COURSE))
 
 
 def history(run: Path) -> pd.DataFrame:

@@ -14,8 +14,9 @@ from torch import Tensor
 from .treebank import ROOT, Sentence
 
 EPOCHS = 8
-RATE = 3e-3
-WORDS_AT_ONCE = 512
+STEPS = 500  # at least, where there are few sentences
+RATE = 1e-2
+WORDS_AT_ONCE = 256
 SPEARMAN_LENGTHS = range(5, 51)  # the lengths over which the paper averages
 
 
@@ -54,15 +55,16 @@ class StructuralProbe:
         adam = torch.optim.Adam([self.distance_, self.depth_], lr=RATE)
         batches = _batches(trees)
         golds = [_gold([trees.sentences[index] for index in batch]) for batch in batches]
-        steps = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, EPOCHS * len(batches))
-        for epoch in range(EPOCHS):
+        epochs = max(EPOCHS, STEPS // len(batches))
+        steps = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.02, epochs * len(batches))
+        for epoch in range(epochs):
             for which in torch.randperm(len(batches), generator=lot).tolist():
                 vectors = _padded(states, trees, batches[which])
                 adam.zero_grad()
                 self._loss(vectors, *golds[which]).backward()
                 adam.step()
                 steps.step()
-            yield (epoch + 1) / EPOCHS
+            yield (epoch + 1) / epochs
         self.distance_, self.depth_ = self.distance_.detach(), self.depth_.detach()
 
     def _loss(self, vectors: Tensor, apart: Tensor, depths: Tensor, real: Tensor) -> Tensor:

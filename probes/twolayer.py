@@ -7,7 +7,8 @@ from torch import Tensor
 from .linear import losses
 
 EPOCHS = 12
-BATCH = 512
+STEPS = 500  # at least, where there are few examples
+BATCH = 256
 RATE = 2e-3
 
 
@@ -37,7 +38,7 @@ class TwoLayerProbe:
         adam = torch.optim.Adam(learned, lr=RATE, weight_decay=1e-5)
         best = torch.full((layers, len(labels)), torch.inf)
         kept = [part.detach().clone() for part in learned]
-        for _ in range(EPOCHS):
+        for _ in range(max(EPOCHS, STEPS * BATCH // count)):
             order = torch.randperm(count, generator=lot)
             for some in order.split(BATCH):
                 scores = self._applied(states[:, some], learned)

@@ -24,7 +24,7 @@ def curve(result: Result) -> go.Figure:
     rows, score = table(result), SCORE[result.kind]
     figure, x = go.Figure(), rows["layer"].tolist()
     figure.add_scatter(x=x + x[::-1], y=[*rows["high"], *rows["low"][::-1]], fill="toself", fillcolor=RGBA,
-                       line={"width": 0}, hoverinfo="skip", showlegend=False)
+                       mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False)
     lines = [(score, "this model", theme.ACCENT, "solid", 4), ("twin", "random weights", theme.SECOND, "dash", 3)]
     if result.kind == "labels":
         lines += [("control", "control task", theme.CATEGORIES[2], "dot", 3),
@@ -65,7 +65,7 @@ def selectivity(result: Result) -> go.Figure:
                               cliponaxis=False, hovertemplate="layer %{x}: %{y:.3f}<extra></extra>"))
     figure.add_hline(y=0, line={"color": theme.MUTED, "dash": "dash"})
     made = _by_layer(figure, rows["layer"].tolist(), "selectivity", 320)
-    made.update_yaxes(tickformat=".1f", range=[min(0.0, rows["selectivity"].min()) - 0.02,
+    made.update_yaxes(tickformat=".2f", nticks=5, range=[min(0.0, rows["selectivity"].min()) - 0.02,
                                                max(0.1, rows["selectivity"].max()) * 1.2])
     return made
 
@@ -128,7 +128,8 @@ def live(said: Labelled) -> go.Figure:
     for row in range(len(said.layers)):
         for column in range(len(said.units)):
             label, sure = said.labels[row][column], float(said.sure[row, column])
-            colour = theme.CATEGORIES[ordered.index(label) % len(theme.CATEGORIES)]
+            # hues a golden angle apart stay distinct however many labels there are
+            colour = f"hsl({ordered.index(label) * 137.5 % 360:.0f},70%,50%)"
             figure.add_shape(type="rect", x0=row - 0.48, x1=row + 0.48, y0=column - 0.46, y1=column + 0.46,
                              line={"width": 0}, fillcolor=colour, opacity=0.12 + 0.5 * sure, layer="below")
     figure.add_scatter(
@@ -149,5 +150,5 @@ def _by_layer(figure: go.Figure, layers: Sequence[int], title: str, height: int 
     made = theme.finished(figure, height)
     made.update_yaxes(showgrid=True)
     # below the picture: five names above it would cover it on a phone
-    made.update_layout(legend={"orientation": "h", "y": -0.22, "x": 0, "yanchor": "top"})
+    made.update_layout(legend={"orientation": "h", "y": -0.22, "x": 0, "yanchor": "top", "font": {"size": 14}})
     return made

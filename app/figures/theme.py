@@ -17,7 +17,7 @@ def finished(figure: go.Figure, height: int) -> go.Figure:
     figure.update_layout(
         height=height, margin={"l": 8, "r": 8, "t": 24, "b": 8}, font={"size": 15},
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", dragmode=False,
-        hoverlabel={"font": {"size": 15}}, legend={"orientation": "h", "y": 1.12, "x": 0})
+        hoverlabel={"font": {"size": 15}}, legend={"orientation": "h", "y": 1.12, "x": 0, "font": {"size": 14}})
     figure.update_xaxes(tickfont={"size": 14}, automargin=True, zeroline=False, showgrid=False)
     figure.update_yaxes(tickfont={"size": 14}, automargin=True, zeroline=False, showgrid=False)
     return figure

@@ -15,15 +15,11 @@ def accuracies(rows: pd.DataFrame, ceiling: float | None = None, now: int | None
     figure = go.Figure()
     _line(figure, rows, "held_mlm_accuracy", theme.ACCENT)
     _line(figure, rows, "held_nsp_accuracy", theme.SECOND)
-    figure.add_hline(y=0.5, line={"color": theme.MUTED, "dash": "dot"}, annotation_text="pairs by chance",
-                     annotation_position="bottom right", annotation_font_size=14)
     if ceiling:
-        figure.add_hline(y=ceiling, line={"color": theme.ACCENT, "dash": "dash"},
-                         annotation_text=f"best possible for words: {ceiling:.1%}",
-                         annotation_position="bottom left" if ceiling > 0.93 else "top left",
-                         annotation_font_size=14)
-    figure.update_yaxes(range=[0, 1.09], tickformat=".0%")
-    return _stepped(figure, rows, now, 300)
+        _level(figure, rows, ceiling, f"best possible: {ceiling:.1%}", theme.ACCENT)
+    _level(figure, rows, 0.5, "pairs by chance", theme.SECOND)
+    figure.update_yaxes(range=[0, 1.03], tickformat=".0%")
+    return _stepped(figure, rows, now, 320)
 
 
 def losses(rows: pd.DataFrame, ceiling: float | None = None, now: int | None = None) -> go.Figure:
@@ -32,11 +28,9 @@ def losses(rows: pd.DataFrame, ceiling: float | None = None, now: int | None = N
     for name, colour in (("mlm_loss", theme.ACCENT), ("nsp_loss", theme.SECOND)):
         _line(figure, rows, name, colour, smooth=True)
     if ceiling:
-        figure.add_hline(y=ceiling, line={"color": theme.ACCENT, "dash": "dash"},
-                         annotation_text=f"least possible for words: {ceiling:.2f}", annotation_position="top left",
-                         annotation_font_size=14)
+        _level(figure, rows, ceiling, f"least possible for words: {ceiling:.2f}", theme.ACCENT)
     figure.update_yaxes(rangemode="tozero")
-    return _stepped(figure, rows, now, 300)
+    return _stepped(figure, rows, now, 320)
 
 
 def spoken(followed: pd.DataFrame, now: int | None = None) -> go.Figure:
@@ -73,6 +67,13 @@ def _line(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, smooth:
                        hovertemplate=f"%{{y{form}}} after step %{{customdata:,}}<extra>%{{fullData.name}}</extra>")
 
 
+def _level(figure: go.Figure, rows: pd.DataFrame, value: float, name: str, colour: str) -> None:
+    """A level to compare with, over all steps."""
+    ends = [0.5, max(1.0, float(rows["step"].max()) if len(rows) else 1.0)]
+    figure.add_scatter(x=ends, y=[value, value], name=name, mode="lines", line={"color": colour, "dash": "dash", "width": 2},
+                       hovertemplate="%{fullData.name}<extra></extra>")
+
+
 def _steps(steps: pd.Series) -> pd.Series:
     """Step 0 has no place on a logarithmic axis; it stands where half a step would."""
     return steps.astype(float).clip(lower=0.5)
@@ -85,4 +86,6 @@ def _stepped(figure: go.Figure, rows: pd.DataFrame, now: int | None, height: int
                         ticktext=["0", *(f"{tick:,}" for tick in ticks[1:])])
     if now is not None:
         figure.add_vline(x=max(now, 0.5), line={"color": theme.MUTED, "width": 2})
-    return theme.finished(figure, height)
+    # the legend may need two rows, and must not lie on the lines
+    return theme.finished(figure, height).update_layout(
+        margin={"t": 64}, legend={"y": 1.02, "yanchor": "bottom", "font": {"size": 14}})

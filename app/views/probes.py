@@ -8,6 +8,7 @@ from app import frame, jobs, limits, panel, state
 from app.figures import probes as figures
 from app.views import probe_result
 from model import InputProblem
+from model.checkpoint import SHIPPED
 from probes import experiment, results, store, tasks
 from probes.results import Result
 
@@ -26,9 +27,7 @@ def page() -> None:
     current = next((job for job in ordered if job.busy), ordered[0] if ordered else None)
     if current and current.state != "done":
         st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
-    found = _found(ordered)
-    if not (current and current.busy):
-        probe_result.show(found)
+    probe_result.show(_found(ordered))
     _reopen()
 
 
@@ -56,10 +55,12 @@ def _ask() -> None:
     task = second.selectbox("Question about each word, pair or sentence", list(titles), format_func=titles.__getitem__)
     probe = third.selectbox("Probe", list(PROBES), format_func=PROBES.__getitem__,
                             help="Linear is the one to believe; the others show what a stronger probe can memorise.")
-    settings = _settings(task)
-    st.caption(f"{len(bank):,} sentences. The model is the one in the sidebar; its twin with random weights, the "
-               "control task and the most frequent label are always computed with it.")
-    if st.button("Train probes", type="primary", icon=":material/play_arrow:"):
+    button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
+    with more:
+        settings = _settings(task)
+    said.caption(f"{len(bank):,} sentences; the model is the one in the sidebar. Its twin with random weights, the "
+                 "control task and the most frequent label are always computed with it.")
+    if button.button("Train probes", type="primary", icon=":material/play_arrow:", width="stretch"):
         bert = state.bert()
         twin = settings.pop("twin")
         arguments = {"model": _source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
@@ -91,7 +92,7 @@ def _source() -> str:
     """The sidebar's model as another process loads it."""
     name = state.bert().about.name
     found = next((one for one in state.models() if one.name == name), None)
-    return name if found is None or name == state.DEFAULT_MODEL else str(found.path)
+    return name if found is None or found.path.parent == SHIPPED else str(found.path)
 
 
 def _plain(name: str) -> str:

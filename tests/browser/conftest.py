@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The address of the app, started once as a user starts it, with an empty models folder."""
+    """The address of the app, started once as a user starts it, with empty folders of models and of runs."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -34,7 +34,8 @@ def server(tmp_path_factory):
     log = (tmp_path_factory.mktemp("server") / "log.txt").open("w+")
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "--port", str(port), "--no-browser", "--models", str(models)],
-        cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        cwd=ROOT, stdout=log, stderr=subprocess.STDOUT,
+        env=os.environ | {"BERTSCOPE_RUNS": str(tmp_path_factory.mktemp("runs"))})
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(600):

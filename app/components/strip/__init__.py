@@ -1,0 +1,49 @@
+"""The token strip: a sentence as chips; a click masks a word and the next one restores it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One wordpiece: its text, its word (None for [CLS] and [SEP]) and its segment."""
+
+    text: str
+    word: int | None
+    segment: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """What was done to the pieces from start up to stop: "mask", "ask" (kept, but asked for) or "replace"."""
+
+    start: int
+    stop: int
+    kind: str
+    word: str = ""
+
+
+def strip(chips: Sequence[Chip], spans: Sequence[Span], whole_words: bool, key: str) -> list[Span]:
+    """Show the chips with `spans` done to them, and return what is done to them after the reader's clicks.
+
+    `spans` is where a strip starts; from then on the browser's own state counts, as long as the key stays.
+    """
+    data = {"chips": [asdict(chip) for chip in chips], "spans": [asdict(span) for span in spans], "whole": whole_words}
+    told = _component()(key=key, data=data, default={"spans": data["spans"]}, on_spans_change=_nothing)["spans"]
+    return [Span(int(one["start"]), int(one["stop"]), str(one["kind"]), str(one["word"])) for one in told or []]
+
+
+def _nothing() -> None:
+    """The spans are read from the component's result; no callback is needed."""
+
+
+@cache
+def _component():
+    return st.components.v2.component("token_strip", js=(HERE / "strip.js").read_text(encoding="utf-8"),
+                                      css=(HERE / "strip.css").read_text(encoding="utf-8"))

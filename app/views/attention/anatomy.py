@@ -1,0 +1,78 @@
+"""One head taken apart, step by step, with this sentence's numbers."""
+
+import math
+
+import streamlit as st
+
+from app import frame
+from app.components.board import Choice, Picture
+from app.figures import attention as figures
+from model import Bert, Trace
+from probes.anatomy import Anatomy, anatomy
+
+
+def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
+    layer, head = choice.layer, choice.heads[0]
+    names = [f"{token.position + 1} · {token.text}" for token in trace.tokens]
+    pinned = choice.pin or (None, None)
+    left, right = st.columns(2)
+    looks = left.selectbox("Token that looks", range(len(names)), format_func=lambda i: names[i],
+                           index=_place(pinned[0], pinned[1], len(names), 2))
+    at = right.selectbox("Token looked at", range(len(names)), format_func=lambda i: names[i],
+                         index=_place(pinned[1], None, len(names), int(trace.attention[layer, head, looks].argmax())))
+    taken = anatomy(bert, trace, layer, head, looks)
+    _states(bert, trace, taken, layer, head, looks)
+    _neurons(taken, trace.texts, looks, at)
+    _weights(taken, trace.texts, looks, at)
+    _joined(bert, taken, layer, head)
+
+
+def _place(first: int | None, other: int | None, length: int, otherwise: int) -> int:
+    found = first if first is not None else other if other is not None else otherwise
+    return min(found, length - 1)
+
+
+def _states(bert: Bert, trace: Trace, taken: Anatomy, layer: int, head: int, looks: int) -> None:
+    config = bert.config
+    size, token = config.head_size, frame.plain(trace.texts[looks])
+    st.markdown(f"**1 · One state, {config.num_attention_heads} heads.** Layer {layer + 1} is given {config.hidden_size} "
+                f"numbers for *{token}*. Three matrices make a query, a key and a value of {config.hidden_size} numbers "
+                f"from them, and each is split: {config.hidden_size} = {config.num_attention_heads} heads × {size}. "
+                f"Head {head + 1} works with its {size}.")
+    frame.chart(figures.strips({"query": taken.query, "key": taken.keys[looks], "value": taken.values[looks]}),
+                looking=f"What you are looking at: the {size} numbers of query, key and value of *{token}* in layer "
+                        f"{layer + 1}, head {head + 1}; all three come from the same state. Blue is positive, orange "
+                        "negative; each strip has its own range.",
+                alt=f"Three strips of {size} colours: query, key and value.", key="anatomy_qkv")
+
+
+def _neurons(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
+    product = taken.products(at)
+    one, other = frame.plain(texts[looks]), frame.plain(texts[at])
+    st.markdown(f"**2 · Query meets key.** The query of *{one}* times the key of *{other}*, number by number; the sum is "
+                f"{product.sum():.2f}, divided by √{len(product)} = {math.sqrt(len(product)):.2f} it is the score "
+                f"**{taken.scores[at]:.2f}**.")
+    frame.chart(figures.strips({f"query of {texts[looks]}": taken.query, f"key of {texts[at]}": taken.keys[at],
+                                "query × key": product}),
+                looking="What you are looking at: which of the numbers make two tokens fit. Blue in the last strip raises "
+                        "the score, orange lowers it.",
+                alt=f"Query, key and their product for {texts[looks]} and {texts[at]}.", key="anatomy_product")
+
+
+def _weights(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
+    st.markdown(f"**3 · Scores become weights.** The softmax turns the scores of *{frame.plain(texts[looks])}* against "
+                f"every token into shares that sum to one; *{frame.plain(texts[at])}* gets **{taken.weights[at]:.3f}**.")
+    frame.chart(figures.softmax(taken.scores, taken.weights, texts, at),
+                looking="What you are looking at: scores above, weights below, one bar a token; the token looked at is "
+                        f"orange. With equal scores every weight would be {1 / len(texts):.3f}.",
+                alt="Bars of scores and of softmax weights for every token.", key="anatomy_softmax")
+
+
+def _joined(bert: Bert, taken: Anatomy, layer: int, head: int) -> None:
+    st.markdown(f"**4 · Values are mixed and all heads joined.** The values, mixed by these weights, give "
+                f"{len(taken.mixed)} numbers; the {bert.config.num_attention_heads} heads' results stand side by side and "
+                f"one more matrix makes {bert.config.hidden_size} numbers of them, which are added to the state.")
+    frame.chart(figures.written(taken.lengths, head),
+                looking=f"What you are looking at: how much each head of layer {layer + 1} adds to this state; the length "
+                        f"of the state itself is {taken.state_length:.1f} on average.",
+                alt="Bars: the length of what each head adds.", key="anatomy_written")

@@ -1,0 +1,75 @@
+"""What heads do: breadth, distance, favourite tokens; on this sentence or over a corpus; and which heads are alike."""
+
+import streamlit as st
+
+from app import frame, jobs, limits, state
+from app import panel as job_panel
+from app.components.board import Choice, Picture
+from app.figures import attention as figures
+from model import Bert, Trace
+from probes import headruns, heads
+
+MEASURES = {"entropy": "entropy (bits)", "distance": "distance (tokens)"} | {
+    kind: f"share on {kind}" for kind in heads.KINDS}
+WORK = "probes.headruns:corpus"
+
+
+def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
+    over = st.segmented_control("Over", ["this input", "a corpus"], default="this input", required=True, key="over",
+                                bind="query-params")
+    if over == "a corpus":
+        found = _corpus()
+        if found is None:
+            return
+        count, table = found
+        words = f"averaged over {count:,} sentences of your corpus"
+    else:
+        table, words = heads.summary(trace.attention, trace.encoding), "on this input"
+    _grid(table, choice, words)
+    _table(table, words)
+    if over == "this input":
+        _map(trace, table, choice)
+
+
+def _grid(table, choice: Choice, words: str) -> None:
+    measure = st.selectbox("Measure", list(MEASURES), format_func=lambda name: MEASURES[name], key="measure",
+                           bind="query-params")
+    baseline = f" A head that spreads its attention evenly has {table['most'].mean():.2f}." if measure == "entropy" else ""
+    frame.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
+                             words=heads.square(table, "label")), key="behaviour",
+                looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed."
+                        + baseline,
+                alt=f"Grid of layers and heads: {MEASURES[measure]}.")
+
+
+def _table(table, words: str) -> None:
+    shown = table.drop(columns="most").assign(layer=table["layer"] + 1, head=table["head"] + 1)
+    st.caption(f"What you are looking at: every head {words}, to sort by any column. Labels follow Clark et al. (2019): "
+               f"at least {heads.POSITIONAL:.0%} on the previous or next token or itself, {heads.SPECIAL:.0%} on a special "
+               f"token or punctuation; broad is at least {heads.BROAD:.0%} of the largest possible entropy.")
+    columns = {"label": st.column_config.TextColumn(width="medium")} | {
+        name: st.column_config.NumberColumn(format="%.2f") for name in MEASURES}
+    st.dataframe(shown[["layer", "head", "label", *MEASURES]], hide_index=True, height=380, column_config=columns,
+                 alt="Table of all heads with their measures")
+
+
+def _map(trace: Trace, table, choice: Choice) -> None:
+    colour = st.segmented_control("Colour by", ["layer", "label"], default="layer", required=True, key="colour")
+    points = heads.plane(heads.similarity(trace.attention))
+    frame.chart(figures.head_map(points, table, colour or "layer", (choice.layer, choice.heads[0])), key="headmap",
+                looking="What you are looking at: each point is a head; near heads attend alike on this input "
+                        "(Jensen–Shannon divergence, laid out in two dimensions). Axes have no meaning of their own.",
+                alt="Map of all heads by similarity of their attention.")
+
+
+def _corpus():
+    given = st.file_uploader("A text file, one sentence a line", type=["txt"], key="corpus_file")
+    arguments = {"source": state.source(), "sentences": limits.CORPUS_SENTENCES}
+    if given is not None and st.button("Read it", type="primary"):
+        jobs.submit(WORK, arguments, "What heads do over a corpus", {"corpus.txt": given.getvalue()})
+    latest = jobs.latest(WORK, arguments)
+    if latest is None:
+        st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
+        return None
+    found = job_panel.job(latest.id)
+    return headruns.corpus_found(found.folder) if (found.folder / headruns.RESULT).is_file() else None

@@ -1,0 +1,65 @@
+"""What a side of a comparison may be: any model on offer, a snapshot of its training, its random twin."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+import model
+from app import limits, state
+from model import Bert, Trace
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A model by its label: a checkpoint folder, or the random twin of one."""
+
+    label: str
+    path: Path
+    random: bool = False
+
+    def load(self) -> Bert:
+        bert = state.load(str(self.path))
+        return state.twin(bert) if self.random else bert
+
+
+@dataclass(frozen=True)
+class Side:
+    """A model and a text on one side."""
+
+    label: str
+    bert: Bert
+    a: str
+    b: str | None
+
+    @property
+    def trace(self) -> Trace:
+        return state.traced(self.bert, self.a, self.b)
+
+
+def offered() -> dict[str, Offer]:
+    """Everything a side may be, by label; the snapshots of a training after the model they became."""
+    offers: list[Offer] = []
+    for found in state.models():
+        offers += [Offer(found.name, found.path), Offer(f"{found.name}, random weights", found.path, random=True)]
+        offers += [Offer(f"{found.name}, {step(snapshot.path)}", snapshot.path)
+                   for snapshot in model.available([found.path / "snapshots"])
+                   if snapshot.path.parent == found.path / "snapshots"]
+    return {offer.label: offer for offer in offers}
+
+
+def step(path: Path) -> str:
+    """A snapshot folder as people say it: 0000100 -> step 100."""
+    return f"step {int(path.name):,}" if path.name.isdigit() else path.name
+
+
+def chosen(name: str, default: str, offers: dict[str, Offer]) -> Side:
+    """The inputs of one side; its text is the sidebar's until one is typed here."""
+    label = st.selectbox(f"{name} model", list(offers), key=name.lower(), bind="query-params",
+                         index=list(offers).index(default) if default in offers else 0)
+    typed = st.text_area(f"{name} text", "", key=f"{name.lower()}_text", bind="query-params", height=80,
+                         placeholder="As in the sidebar. Or one line; a second line makes it a pair.",
+                         max_chars=limits.TEXT_CHARACTERS)
+    lines = [line.strip() for line in (typed or "").splitlines() if line.strip()]
+    a, b = (lines[0], " ".join(lines[1:]) or None) if lines else state.texts()
+    return Side(label, offers[label].load(), a, b)

@@ -1,0 +1,65 @@
+"""Neighbours: the section of Hidden states that looks for a token's likes in a text or an indexed corpus."""
+
+import streamlit as st
+
+from app import frame, jobs, limits, panel, state
+from app.figures import concordance as figures
+from probes import neighbours
+
+from . import pasted
+
+SHOWN = 15
+WORK = "probes.concordance:build"
+
+
+def section() -> None:
+    bert, trace = state.bert(), state.trace()
+    names = [f"{token.position} · {token.text}" for token in trace.tokens]
+    left, right = st.columns([3, 2])
+    with left:
+        position = st.select_slider("Token of the sentence", list(range(len(names))), value=min(2, len(names) - 1),
+                                    format_func=lambda place: names[place], key=f"near_token {trace.texts}")
+    with right:
+        layer = pasted.layer(bert, "near_layer")
+    place = st.segmented_control("Look in", ["a text", "a corpus"], default="a text", required=True, key="near",
+                                 bind="query-params")
+    index = _corpus(layer) if place == "a corpus" else _text(layer)
+    if index is None:
+        return
+    found = index.described(index.nearest(trace.hidden[layer, position], SHOWN))
+    st.caption(f"What you are looking at: the tokens whose state at layer {layer} points most nearly where "
+               f"*{frame.plain(trace.texts[position])}* points, among {len(index.places):,} tokens "
+               f"({index.bytes / 2**20:,.1f} MB in memory). Baseline: the mean cosine of all pairs is "
+               f"{index.typical():.2f}.")
+    st.html(figures.lines(found, "cosine"))
+
+
+def _text(layer: int) -> neighbours.Index:
+    return neighbours.Index.of(state.gathered(pasted.passage("near_text")), layer)
+
+
+def _corpus(layer: int) -> neighbours.Index | None:
+    """The index of an uploaded corpus once it is there; until then the way to it."""
+    checkpoint, id = state.source(), st.query_params.get("corpus", "")
+    with st.expander("Index a corpus", icon=":material/upload_file:", expanded=not jobs.exists(id)):
+        uploaded = st.file_uploader("A text file in UTF-8, up to 50 MB", type=["txt"], key="near_file")
+        tokens = st.select_slider("Tokens to keep, drawn over the whole file", list(limits.CORPUS_TOKENS),
+                                  value=limits.CORPUS_TOKENS[1], format_func=lambda count: f"{count:,}", key="near_tokens")
+        config = state.bert().config
+        size = tokens * config.hidden_size * 2 * (config.num_hidden_layers + 1)
+        st.caption(f"Kept on disk: up to {size / 2**20:,.0f} MB for all layers; in memory "
+                   f"{tokens * config.hidden_size * 4 / 2**20:,.0f} MB while a layer is searched.")
+        if st.button("Index it", disabled=uploaded is None, icon=":material/play_circle:") and uploaded is not None:
+            id = jobs.submit(WORK, {"checkpoint": checkpoint, "tokens": tokens}, f"Index of {uploaded.name}",
+                             {"corpus.txt": uploaded.getvalue()})
+            st.query_params["corpus"] = id
+    if not jobs.exists(id):
+        return None
+    job = panel.job(id)
+    if job.work != WORK or job.arguments.get("checkpoint") != checkpoint:
+        st.info("The corpus in this address was indexed with another model: choose that model, or index it again.")
+        return None
+    if job.state != "done":
+        return None
+    st.caption(f"Read: {job.last.get('sentences', 0):,} of the {job.last.get('of', 0):,} sentences of the file.")
+    return state.index(job.folder, layer)

@@ -1,0 +1,41 @@
+"""Neurons: the section of Hidden states about the feed-forward activations."""
+
+import streamlit as st
+
+from app import frame, state
+from app.figures import concordance as figures
+from probes import neurons
+
+from . import pasted
+
+SHOWN = 15
+
+
+def section() -> None:
+    bert, trace = state.bert(), state.trace()
+    names = [f"{token.position} · {token.text}" for token in trace.tokens]
+    left, right = st.columns([3, 2])
+    with left:
+        position = st.select_slider("Token", list(range(len(names))), value=min(2, len(names) - 1),
+                                    format_func=lambda place: names[place], key=f"neuron_token {trace.texts}")
+    with right:
+        layer = pasted.layer(bert, "neuron_layer", first=1, at=min(4, bert.config.num_hidden_layers)) - 1
+    strongest = neurons.strongest(neurons.activations(bert, trace.encoding)[layer], position, SHOWN)
+    left, right = st.columns(2, gap="large")
+    with left:
+        frame.chart(figures.neurons(strongest), key="strongest",
+                    looking=f"What you are looking at: the {len(strongest)} of {bert.config.intermediate_size:,} "
+                            f"feed-forward neurons of layer {layer + 1} that fire most at "
+                            f"*{frame.plain(trace.texts[position])}*, and what the same neurons do elsewhere in this text.",
+                    alt=f"Bars of the strongest neurons of layer {layer + 1} at {trace.texts[position]}.")
+    with right:
+        _exciters(layer, int(strongest["neuron"].iloc[0]))
+
+
+def _exciters(layer: int, first: int) -> None:
+    bert = state.bert()
+    chosen = st.number_input("Neuron", 1, bert.config.intermediate_size, first + 1, key=f"neuron {layer} {first}") - 1
+    found = neurons.exciters(bert, pasted.passage("neuron_text"), layer, chosen, SHOWN)
+    st.caption(f"What you are looking at: the tokens of a text that excite neuron {chosen + 1} of layer {layer + 1} most. "
+               f"Baseline: its mean over all tokens of the text is {found['mean'].iloc[0]:.2f}.")
+    st.html(figures.lines(found, "activation", float(found["activation"].max())))

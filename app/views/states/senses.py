@@ -1,0 +1,61 @@
+"""One word, many senses: the section of Hidden states where a word is followed through its contexts."""
+
+import streamlit as st
+
+from app import frame, limits, samples, state
+from app.figures import geometry as figures
+from app.figures import paths as moving
+from app.figures import theme
+from model import InputProblem
+from probes import geometry, senses
+
+from . import pasted
+
+
+def section() -> None:
+    left, right = st.columns([2, 3])
+    preset = left.segmented_control("Begin with", list(samples.SENSES), default="bank", required=True, key="preset",
+                                    bind="query-params") or "bank"
+    word = right.text_input("Word", preset, key=f"word {preset}", max_chars=60)
+    with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
+        typed = st.text_area("Sentences", samples.SENSES[preset], key=f"senses {preset}", height=260,
+                             max_chars=limits.PASTED_CHARACTERS, label_visibility="collapsed")
+    labelled = senses.parsed(typed)
+    found = senses.uses(state.bert(), word, pasted.bounded(list(labelled.sentences)))
+    labels = [labelled.labels[sentence] for sentence in found.sentence]
+    missing = len(labelled.sentences) - len(set(found.sentence.tolist()))
+    if missing:
+        frame.notes(f"{missing} of the sentences do not contain “{word}” and are left out.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _map(found, labels, labelled.names)
+    with right:
+        _separation(found, labels)
+
+
+def _map(found: senses.Uses, labels: list[int], names: tuple[str, ...]) -> None:
+    each = geometry.layer_paths(found.vectors)
+    groups = [moving.Group(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
+              for sense, name in enumerate(names)
+              if (members := [use for use, label in enumerate(labels) if label == sense])]
+    texts = [found.sentences[sentence] for sentence in found.sentence]
+    frame.chart(moving.animated(each, [""] * len(texts), groups, hover=texts), key="uses",
+                looking=f"What you are looking at: each point is “{frame.plain(found.word)}” in one sentence (hover to "
+                        "read it); the axes are the best two of each layer, and say how much of it they show.",
+                alt=f"{len(texts)} uses of {found.word} in two dimensions at each layer, coloured by sense.")
+
+
+def _separation(found: senses.Uses, labels: list[int]) -> None:
+    try:
+        apart = senses.separation(found.vectors, labels)
+    except InputProblem as problem:
+        st.info(frame.plain(str(problem)))
+        return
+    best = int(apart.silhouette.argmax())
+    frame.chart(figures.separation(apart), key="separation",
+                looking=f"What you are looking at: how far the senses lie apart (mean silhouette by cosine; 1: tight and "
+                        f"far apart, 0: mixed). Most separate at layer {best}: {apart.silhouette[best]:.2f}, p = "
+                        f"{apart.p[best]:.3f}. Grey: the same vectors with the senses dealt at random 200 times. At layer 0 "
+                        "only the place of the word tells its uses apart.",
+                alt=f"Separation of the senses by layer, largest {apart.silhouette[best]:.2f} at layer {best}, with the "
+                    "band of random labellings.")

@@ -1,0 +1,63 @@
+"""Filling a blank and scoring sentences, against the fill-mask pipeline of transformers on the same checkpoint."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from transformers import AutoTokenizer, BertForMaskedLM, pipeline
+from transformers.utils import logging
+
+import model
+from bench.timing import Row, compare
+from model import Bert
+from probes import cloze
+
+BLANK = ("the old man walked slowly down the long road to the [MASK] and then he saw the black dog again , "
+         "so he sat down under a tall tree near the river and waited for his brother , who came home late in the evening "
+         "with a basket of bread and fish for the whole family and two old friends from the north of the country .")
+STARTS = ("the keys to the old house", "a young woman with a red hat", "the children of the king", "our teacher")
+ENDS = ("are on the table near the door .", "was late again because of the rain .", "saw a ship on the river .",
+        "went home in the evening .", "wanted to buy a new book .", "sat down by the fire .",
+        "did not know the answer .", "came from the north of the country .")
+
+
+def rows() -> Iterator[Row]:
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    ours = model.load("english")
+    folder = str(model.checkpoint.SHIPPED / "english")
+    theirs = pipeline("fill-mask", model=BertForMaskedLM.from_pretrained(folder, dtype=torch.float32),
+                      tokenizer=AutoTokenizer.from_pretrained(folder))
+    yield _filled(ours, theirs)
+    yield from _scored(ours, theirs)
+
+
+def _filled(ours: Bert, theirs) -> Row:
+    length = len(ours.tokenizer.encode(BLANK))
+    expected = [(one["token_str"], one["score"]) for one in theirs(BLANK, top_k=5)]
+    found = cloze.fill(ours, BLANK, 5)
+    assert found["word"].tolist() == [word for word, _ in expected]
+    np.testing.assert_allclose(found["probability"], [share for _, share in expected], atol=1e-5)
+    return compare(f"fill one mask in {length} tokens", lambda: cloze.fill(ours, BLANK, 5),
+                   lambda: theirs(BLANK, top_k=5), "fill-mask pipeline", 2.0, repeats=15)
+
+
+def _scored(ours: Bert, theirs) -> Iterator[Row]:
+    sentences = [f"{start} {end}" for start in STARTS for end in ENDS]
+    blanks = [(" ".join([*words[:place], "[MASK]", *words[place + 1:]]), words[place])
+              for words in map(str.split, sentences) for place in range(len(words))]
+
+    def one_by_one() -> list[float]:
+        return [theirs(text, targets=[word])[0]["score"] for text, word in blanks]
+
+    def in_batches() -> list:
+        return theirs([text for text, _ in blanks], top_k=1, batch_size=32)
+
+    def all_at_once() -> np.ndarray:
+        return np.concatenate(cloze.each(ours, [ours.tokenizer.encode(text) for text in sentences]))
+
+    np.testing.assert_allclose(np.exp(all_at_once()), one_by_one(), atol=1e-5)
+    name = f"score all {len(blanks)} positions of {len(sentences)} sentences"
+    yield compare(name, all_at_once, one_by_one, "fill-mask pipeline", 5.0, repeats=3, note="probability of each word")
+    yield compare(name, all_at_once, in_batches, "fill-mask in batches", 5.0, repeats=3,
+                  note="it gives the best word only, not the probability of the word that stands there")

@@ -1,0 +1,16 @@
+"""The sentences to begin with show what they are there to show."""
+
+import pytest
+
+from app import samples
+from probes import senses
+
+
+@pytest.mark.parametrize("word", samples.SENSES)
+def test_senses_are_apart_in_the_last_layer_and_not_before_the_first(english, word):
+    labelled = senses.parsed(samples.SENSES[word])
+    found = senses.uses(english, word, labelled.sentences)
+    assert len(found.sentence) == len(labelled.sentences), "every sample sentence uses its word, once"
+    apart = senses.separation(found.vectors, labelled.labels)
+    assert apart.p[0] > 0.2, "the place of the word does not give its sense away"
+    assert apart.p[-1] < 0.05

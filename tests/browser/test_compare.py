@@ -1,0 +1,38 @@
+"""Compare in a real browser: presets fill both sides, each question is answered, what cannot be compared is said."""
+
+import pytest
+from playwright.sync_api import expect
+
+from model.checkpoint import SHIPPED
+
+PAIR = "a=The+keys+are+on+the+table.&b=She+picks+them+up."
+
+
+def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_answered(open_page):
+    page = open_page(f"/compare?{PAIR}&right=english")
+    expect(page.get_by_role("combobox", name="Right model")).to_have_value("english")
+    page.get_by_text("English against random weights", exact=True).click()
+    expect(page.get_by_role("combobox", name="Right model")).to_have_value("english, random weights")
+    expect(page.get_by_text("Probability that both predictions share")).to_be_visible()
+    page.get_by_role("radio", name="Attention").click()
+    expect(page.get_by_text("two different heads of english are")).to_be_visible()
+    page.get_by_role("radio", name="Next sentence").click()
+    expect(page.locator(".js-plotly-plot", has_text="IsNext")).to_contain_text("english, random weights")
+    page.get_by_role("radio", name="States").click()
+    expect(page.get_by_text("tokens of one side shuffled")).to_be_visible()
+    page.get_by_role("radio", name="Probes").click()
+    expect(page.get_by_text("run the same probe on both")).to_be_visible()
+
+
+def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
+    page = open_page(f"/compare?ask=States&{PAIR}&right_text=Hello")
+    expect(page.get_by_text("a single text and the other a pair")).to_be_visible()
+
+
+@pytest.mark.skipif(not (SHIPPED / "smallworld" / "snapshots").is_dir(), reason="the small world is not shipped yet")
+def test_the_small_world_early_in_its_training_against_its_end(open_page):
+    page = open_page("/compare")
+    page.get_by_text("Small world at step 100 against the end", exact=True).click()
+    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 100")
+    expect(page.get_by_role("combobox", name="Right model")).to_have_value("smallworld")
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)

@@ -118,10 +118,12 @@ def browser() -> str:
 
 
 def run(*command, **environment: str) -> int:
-    try:
-        return subprocess.run([str(word) for word in command], cwd=ROOT, env=os.environ | environment).returncode
-    except KeyboardInterrupt:
-        return 130
+    process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=os.environ | environment)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the terminal told the child too; it ends in its own way, a training after saving
 
 
 def say(what: str) -> None:

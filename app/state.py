@@ -116,12 +116,6 @@ def _chosen() -> tuple[str, Path | None]:
     return name, next((found.path for found in models() if found.name == name), None)
 
 
-def path() -> Path:
-    """The folder of the model chosen in the sidebar, for work in another process."""
-    name = bert().about.name
-    return next((found.path for found in models() if found.name == name), Path(name))
-
-
 def texts() -> tuple[str, str | None]:
     """Sentence A and, where there is one, sentence B."""
     b = st.session_state.get("b", DEFAULT_B)

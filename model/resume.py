@@ -76,7 +76,7 @@ def writing(path: Path):
     made = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         yield made
-        with made.open("rb") as file:
+        with made.open("rb+") as file:
             os.fsync(file.fileno())
         made.replace(path)
     except BaseException:

@@ -102,13 +102,11 @@ def merged_attention(attention: np.ndarray, groups: Sequence[tuple[int, ...]]) -
 
 @dataclass(frozen=True)
 class Attentions:
-    """The attention of both sides over the same units, and the distance of every head from every other."""
+    """The attention of both sides over the same units. The distance of two heads is 0 for the same rows, 1 at most."""
 
     units: list[Unit]
     left: np.ndarray  # (layers, heads, units, units)
     right: np.ndarray
-    apart: np.ndarray  # (layers, heads, layers, heads), 0: the same rows, 1: nothing in common
-    usual: float  # mean distance of two different heads of the left side: the baseline
 
     @property
     def matched(self) -> bool:
@@ -117,30 +115,33 @@ class Attentions:
 
     def namesakes(self) -> np.ndarray:
         """Distance of each head from the head of the same layer and number: (layers, heads)."""
-        layers, heads = np.indices(self.left.shape[:2])
-        return self.apart[layers, heads, layers, heads]
+        return _apart(self.left, self.right)
+
+    def usual(self) -> float:
+        """Mean distance of a head on the left from the head after it, the last from the first: the baseline."""
+        heads = self.left.reshape(-1, *self.left.shape[2:])
+        return float(_apart(heads, np.roll(heads, 1, axis=0)).mean())
 
     def closest(self) -> pd.DataFrame:
         """For each head on the left the most similar one on the right: layer, head, to_layer, to_head, apart."""
         rows = []
         for layer, head in np.ndindex(*self.left.shape[:2]):
-            to_layer, to_head = np.unravel_index(self.apart[layer, head].argmin(), self.right.shape[:2])
-            rows.append((layer, head, int(to_layer), int(to_head), float(self.apart[layer, head].min())))
+            distances = _apart(self.left[layer, head], self.right)
+            to_layer, to_head = np.unravel_index(distances.argmin(), distances.shape)
+            rows.append((layer, head, int(to_layer), int(to_head), float(distances.min())))
         return pd.DataFrame(rows, columns=["layer", "head", "to_layer", "to_head", "apart"])
 
 
 def attentions(left: Trace, right: Trace) -> Attentions:
-    """Both sides' heads over common units, and how far every two of them are apart."""
+    """Both sides' heads over common units."""
     units = aligned(left.encoding, right.encoding)
-    a = merged_attention(left.attention, [unit.left for unit in units])
-    b = merged_attention(right.attention, [unit.right for unit in units])
-    within, count = _apart(a, a), a.shape[0] * a.shape[1]
-    return Attentions(units, a, b, _apart(a, b), float(within.sum() / max(count * (count - 1), 1)))
+    return Attentions(units, merged_attention(left.attention, [unit.left for unit in units]),
+                      merged_attention(right.attention, [unit.right for unit in units]))
 
 
 def _apart(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Total variation of every two heads, averaged over rows: (l, h, n, n), (m, k, n, n) -> (l, h, m, k)."""
-    return np.stack([[np.abs(head - right).sum(axis=-1).mean(axis=-1) / 2 for head in layer] for layer in left])
+    """Total variation of rows, averaged over rows: (..., query, key) twice -> (...)."""
+    return np.abs(left - right).sum(axis=-1).mean(axis=-1) / 2
 
 
 def agreement(left: np.ndarray, left_words: Sequence[str], right: np.ndarray, right_words: Sequence[str]) -> float:

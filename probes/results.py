@@ -16,6 +16,9 @@ FORMAT = "bertscope probe 1"
 RESULT = "result.json"  # in the folder of a run
 COLUMNS = {"labels": ("accuracy", "low", "high", "control", "selectivity", "twin", "majority", "word_type"),
            "tree": ("uuas", "low", "high", "root", "distance", "depth", "twin", "chain")}
+BASELINES = {"labels": {"majority", "word_type"}, "tree": {"chain"}}
+NEEDED = {"model", "data", "task", "pooling", "seed", "probe"}
+SIZES = {"train", "dev", "test", "skipped"}
 
 
 @dataclass
@@ -72,7 +75,8 @@ def parse(text: str, name: str) -> Result:
     try:
         result = Result(**{key: value for key, value in content.items() if key in known})
         table(result)
-        if result.kind not in COLUMNS or not isinstance(result.settings["model"], str):
+        if not (result.kind in COLUMNS and result.rows and set(result.settings) >= NEEDED and set(result.sizes) >= SIZES
+                and BASELINES[result.kind] <= set(result.baselines) and isinstance(result.settings["model"], str)):
             raise ValueError
     except (TypeError, ValueError, KeyError, AttributeError):
         raise InputProblem(f"{name} is a damaged probe result.") from None

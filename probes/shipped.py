@@ -1,13 +1,26 @@
 """Results that come with the project, each beside the command and the settings that made it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
+import torch
+
+import model
+from model import About, checkpoint
 
 from . import trials
 
 HERE = Path(__file__).parent / "results"
+SIGHT = "sight"
+CARD = """# Small world, {sight} sight
+
+Learned masked words from stories of the small world while every position saw {seen}, in every layer; ask it with the
+same sight. Seed 0 of the run that `COMMAND`, two folders up, makes again; stored in half precision.
+"""
+SEEN = {"left": "only itself and what stands before it", "right": "only itself and what stands after it",
+        "both": "everything"}
 
 
 def results(name: str) -> pd.DataFrame:
@@ -27,7 +40,7 @@ def command(name: str) -> str:
 
 def sights() -> dict[str, Path]:
     """The checkpoints of the models that learned with each sight, one seed of each."""
-    return {trial.sight: HERE / "sight" / "models" / trial.sight for trial in trials.SIGHTS}
+    return {trial.sight: HERE / SIGHT / "models" / trial.sight for trial in trials.SIGHTS}
 
 
 def ceiling(name: str) -> float:
@@ -41,3 +54,19 @@ def said(name: str) -> str:
     budget = run["budget"]
     return (f"Each: {budget['layers']} layers, hidden {budget['hidden']}, {budget['steps']:,} steps of {budget['batch']} "
             f"pairs from {budget['stories']:,} stories of the small world, {len(run['seeds'])} seeds.")
+
+
+def ship(folder: Path, name: str, typed: str) -> None:
+    """Take the results of a run into the project, with what was typed to make them; of the sights, a model each too."""
+    place = HERE / name
+    place.mkdir(parents=True, exist_ok=True)
+    found = trials.results(folder)
+    order = [trial.name for trial in (*trials.STRATEGIES, *trials.SIGHTS[:2], trials.APART, trials.SIGHTS[2])]
+    found = found.sort_values(["trial", "seed"], key=lambda row: row.map(order.index) if row.name == "trial" else row)
+    found.dropna(axis=1, how="all").round(5).to_csv(place / trials.NAME, index=False)
+    shutil.copy(folder / "run.json", place)
+    (place / "COMMAND").write_text(typed + "\n", encoding="utf-8")
+    for trial in trials.SIGHTS if name == SIGHT else ():
+        bert = model.load(trials.home(folder, trial, 0))
+        bert.about = About(trial.sight, CARD.format(sight=trial.sight, seen=SEEN[trial.sight]))
+        checkpoint.save(bert, sights()[trial.sight], torch.float16)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from model import Bert, Edits, Encoding
 
@@ -27,3 +28,9 @@ def trained(berts: Mapping[str, Bert], encoding: Encoding, position: int) -> dic
              for name, bert in berts.items()}
     found["averaged"] = (found["left"] + found["right"]) / 2
     return {name: found[name] for name in SIGHTS}
+
+
+def lead(results: pd.DataFrame) -> float:
+    """By how much the models that learned with both sides name more masked words than the better one-sided ones."""
+    means = results.groupby("trial")["masked"].mean().to_dict()
+    return means["both"] - max(means["left"], means["right"])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 MEMORY = 10  # pairs of steps L-BFGS remembers
-SETTLED = 0.02  # a problem is solved when its loss fell by less than this share in the last PATIENCE steps
+SETTLED = 0.025  # a problem is solved when its loss fell by less than this share in the last PATIENCE steps
 PATIENCE = 5
 SAMPLE = 8000  # examples for the covariance
 EIGHTH = 8  # the start is fitted to this part of the examples, with a firmer penalty
@@ -19,17 +19,21 @@ FIRMER = 30.0
 
 
 class Standardised:
-    """Inputs (layers, examples, features) with mean zero and spread one, and the inverse of their covariance."""
+    """Inputs (layers, examples, features), their mean and spread, and the covariance of some of them.
+
+    The states stay as they are: mean and spread are folded into the weights at every look, which saves a copy.
+    """
 
     def __init__(self, states: Tensor, reference: Tensor | None = None):
         """Mean and spread are those of the reference, where the states are too few to tell."""
         reference = states if reference is None else reference
-        self.mean = reference.mean(1, keepdim=True)
-        self.spread = reference.std(1, keepdim=True, correction=0).clamp_min(1e-6)
-        self.inputs = (states - self.mean).div_(self.spread)
+        self.inputs = states
+        self.mean = reference.mean(1, keepdim=True)  # (layers, 1, features)
+        square = torch.linalg.vector_norm(reference, dim=1, keepdim=True).square() / reference.shape[1]
+        self.spread = (square - self.mean.square()).clamp_min(1e-12).sqrt()
         # examples may come in order, so a sample is drawn by lot, always the same
         self.order = torch.randperm(states.shape[1], generator=torch.Generator().manual_seed(0))
-        sample = self.inputs[:, self.order[:SAMPLE]]
+        sample = (states[:, self.order[:SAMPLE]] - self.mean) / self.spread
         self.variance, self.axes = torch.linalg.eigh(sample.mT @ sample / sample.shape[1])
         self.variance.clamp_min_(0)
 
@@ -38,21 +42,24 @@ class Standardised:
         weights = weights / self.spread[:, None]
         return weights, bias - (weights @ self.mean[:, None].mT)[..., 0]
 
+    def loss_and_slope(self, layer: int, inputs: Tensor, labels: Tensor, place: Tensor, penalty: float
+                       ) -> tuple[Tensor, Tensor]:
+        """Mean cross-entropy plus half the penalty times the squared weights of the standardised inputs.
 
-def loss_and_slope(inputs: Tensor, labels: Tensor, place: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
-    """Mean cross-entropy plus half the penalty times the squared weights, for one layer.
-
-    inputs (examples, features), labels (targets, examples), place (targets, classes, features + 1), the bias last
-    -> loss (targets,), slope (targets, classes, features + 1).
-    """
-    targets, classes, size = place.shape[0], place.shape[1], inputs.shape[1]
-    weights, bias = place[..., :-1].reshape(-1, size), place[..., -1].reshape(-1)
-    logs = torch.addmm(bias, inputs, weights.T).view(-1, targets, classes).log_softmax(-1)
-    right = labels.T[..., None]  # (examples, targets, 1)
-    loss = -logs.gather(-1, right)[..., 0].mean(0) + 0.5 * penalty * place[..., :-1].square().sum((-1, -2))
-    wrong = logs.exp_().scatter_add_(-1, right, -torch.ones(right.shape)).div_(len(inputs)).flatten(1)
-    slope = (wrong.T @ inputs).add_(weights, alpha=penalty)
-    return loss, torch.cat([slope, wrong.sum(0)[:, None]], dim=-1).view_as(place)
+        inputs (examples, features), labels (targets, examples), place (targets, classes, features + 1), the bias last
+        -> loss (targets,), slope (targets, classes, features + 1).
+        """
+        targets, classes, size = place.shape[0], place.shape[1], inputs.shape[1]
+        mean, spread = self.mean[layer, 0], self.spread[layer, 0]
+        weights, bias = place[..., :-1].reshape(-1, size), place[..., -1].reshape(-1)
+        plain = weights / spread
+        logs = torch.addmm(bias - plain @ mean, inputs, plain.T).view(-1, targets, classes).log_softmax(-1)
+        right = labels.T[..., None]  # (examples, targets, 1)
+        loss = -logs.gather(-1, right)[..., 0].mean(0) + 0.5 * penalty * place[..., :-1].square().sum((-1, -2))
+        wrong = logs.exp_().scatter_add_(-1, right, -torch.ones(right.shape)).div_(len(inputs)).flatten(1)
+        tilt = wrong.sum(0)
+        slope = (wrong.T @ inputs - tilt[:, None] * mean) / spread + penalty * weights
+        return loss, torch.cat([slope, tilt[:, None]], dim=-1).view_as(place)
 
 
 def fitted(data: Standardised, labels: Tensor, classes: int, penalty: float, start: Tensor | None = None) -> Tensor:
@@ -84,7 +91,7 @@ def _descent(data: Standardised, inputs: Tensor, labels: Tensor, place: Tensor, 
     def look(there: Tensor) -> tuple[Tensor, Tensor]:
         new_loss, new_slope = loss.clone(), slope.clone()
         for layer in active.any(1).nonzero()[:, 0].tolist():
-            new_loss[layer], new_slope[layer] = loss_and_slope(inputs[layer], labels, there[layer], penalty)
+            new_loss[layer], new_slope[layer] = data.loss_and_slope(layer, inputs[layer], labels, there[layer], penalty)
         return new_loss, new_slope
 
     loss, slope = look(place)

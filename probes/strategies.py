@@ -9,7 +9,7 @@ import torch
 from model import Batch, Bert, Encoding, InputProblem
 from model.masking import KEPT, MASKED, RANDOM, UNTOUCHED, Mix, masked
 
-FATES = {MASKED: "[MASK]", RANDOM: "random word", KEPT: "the word itself"}
+FATES = {MASKED: "[MASK]", RANDOM: "a random word", KEPT: "the word itself"}
 # Devlin et al. (2019), Table 8, by MASK/SAME/RND; nothing here is measured by this project
 PAPER = pd.DataFrame(
     [("80/10/10", 84.2, 95.4, 94.9), ("100/0/0", 84.3, 94.9, 94.0), ("80/0/20", 84.1, 95.2, 94.6),

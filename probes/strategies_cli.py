@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +11,7 @@ import model
 from model import Problem, store
 from model.smallworld import bound
 
-from . import learned, trials
+from . import learned, shipped, trials
 from .trials import Budget
 
 
@@ -25,18 +26,20 @@ def main(words: list[str] | None = None) -> int:
     what.add_argument("--sights", action="store_true", help="left, right and both sights instead, with 80/10/10")
     add("--seeds", type=int, default=3, help="models a trial (default %(default)s)")
     add("--corpus", metavar="PATH", help="text file or folder (default: stories of the small world)")
-    add("--ceiling", action="store_true", help="also reckon what the best possible predictor reaches in the small world")
+    add("--ceiling", action="store_true", help="also find what the best possible predictor reaches in the small world")
+    add("--ship", action="store_true", help="take the results into the project, in place of those it came with")
     for one in fields(Budget):
         add(f"--{one.name}", type=type(one.default), default=one.default, help="(default %(default)s)")
-    given = parser.parse_args(words)
+    typed = sys.argv[1:] if words is None else words
+    given = parser.parse_args(typed)
     try:
-        return _run(given)
+        return _run(given, shlex.join(["python3", "run.py", "strategies", *typed]))
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 2
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(given: argparse.Namespace, typed: str) -> int:
     asked = trials.SIGHTS if given.sights else [trials.named(name) for name in given.mixes]
     budget = {one.name: getattr(given, one.name) for one in fields(Budget)}
     said = ""
@@ -48,6 +51,8 @@ def _run(given: argparse.Namespace) -> int:
             print(f"{progress['fraction']:4.0%}  {said}{left}", flush=True)
     if given.ceiling and given.corpus is None:
         _ceiling(given.out, budget["length"])
+    if given.ship:
+        shipped.ship(given.out, shipped.SIGHT if given.sights else "strategies", typed)
     table = trials.results(given.out)
     columns = [name for name in learned.COLUMNS if name in table]
     print(table.groupby("trial", sort=False)[columns].mean().map("{:.1%}".format).to_string())

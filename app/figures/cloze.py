@@ -64,7 +64,9 @@ def ranks(read: Lens, asked: Sequence[int], names: Sequence[str]) -> go.Figure:
                            name=theme.shown(name), line={"color": theme.CATEGORIES[nth % len(theme.CATEGORIES)],
                                                          "width": 3}, marker={"size": 9},
                            hovertemplate="%{x}: rank %{y:,}<extra>" + theme.shown(name) + "</extra>")
-    figure.update_yaxes(type="log", autorange="reversed", title="rank of the true word", tickformat=",d", dtick=1)
+    worst = float(np.log10(read.rank[:, list(asked)].max() + 1))
+    figure.update_yaxes(type="log", range=[max(1.0, worst) + 0.15, -0.15], title="rank of the true word", tickformat=",d",
+                        dtick=1)
     figure.update_xaxes(tickvals=list(range(layers)), ticktext=layer_names(layers))
     figure.update_layout(showlegend=True)
     return theme.finished(figure, 360)

@@ -1,10 +1,9 @@
-"""Two sides in one figure: heads by how far they are apart, a head beside another, probabilities beside each other."""
+"""Two sides: heads by how far they are apart, a head to lay beside another, probabilities in one figure."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from app.figures import geometry, theme
 
@@ -14,24 +13,21 @@ def heads_apart(apart: np.ndarray) -> go.Figure:
     layers, heads = apart.shape
     figure = go.Figure(go.Heatmap(
         z=apart, zmin=0, zmax=1, colorscale=theme.SEQUENTIAL, xgap=2, ygap=2,
-        colorbar={"title": {"text": "apart"}, "thickness": 12}, hovertemplate="%{z:.2f}<extra></extra>"))
-    geometry.numbers(figure, apart)
+        colorbar={"title": {"text": "apart"}, "thickness": 12},
+        hovertemplate="layer %{y}, head %{x}: %{z:.2f}<extra></extra>"))
     figure.update_xaxes(title="head", **theme.token_axis([str(head + 1) for head in range(heads)]))
-    figure.update_yaxes(title="layer", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
+    figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
     return theme.finished(figure, 140 + 38 * layers)
 
 
-def two_heads(left: np.ndarray, right: np.ndarray, texts: Sequence[str], names: tuple[str, str]) -> go.Figure:
-    """One head of each side over the same units: (units, units) twice -> two maps, rows look at columns."""
-    figure = make_subplots(cols=2, subplot_titles=[theme.shown(name) for name in names], horizontal_spacing=0.12)
-    for column, values in enumerate((left, right), start=1):
-        figure.add_heatmap(z=values, zmin=0, zmax=1, colorscale=theme.SEQUENTIAL, row=1, col=column, xgap=1, ygap=1,
-                           showscale=column == 2, colorbar={"thickness": 12},
-                           hovertemplate="from %{y} to %{x}: %{z:.2f}<extra></extra>")
-    theme.finished(figure, 170 + 27 * len(texts))
-    figure.update_xaxes(**theme.token_axis(list(texts)))
-    figure.update_yaxes(autorange="reversed", **theme.token_axis(list(texts)))
-    return figure.update_annotations(font={"size": 16})
+def head(attention: np.ndarray, texts: Sequence[str]) -> go.Figure:
+    """One head over units: (units, units) -> a map, rows look at columns."""
+    figure = go.Figure(go.Heatmap(z=attention, zmin=0, zmax=1, colorscale=theme.SEQUENTIAL, showscale=False,
+                                  hovertemplate="from %{y} to %{x}: %{z:.2f}<extra></extra>"))
+    ticks = geometry.ticks(texts, 1 + len(texts) // 40)
+    figure.update_xaxes(**ticks)
+    figure.update_yaxes(autorange="reversed", **ticks)
+    return theme.finished(figure, min(760, 130 + 24 * len(texts)))
 
 
 def probabilities(values: Sequence[float], names: Sequence[str]) -> go.Figure:

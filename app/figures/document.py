@@ -18,15 +18,16 @@ def matrix(probability: np.ndarray, sentences: Sequence[str]) -> go.Figure:
     figure = go.Figure(go.Heatmap(
         z=probability, x=numbers, y=numbers, colorscale=theme.SEQUENTIAL, zmin=0, zmax=1, xgap=1, ygap=1,
         customdata=said, hovertemplate="%{customdata}<br>P(IsNext) %{z:.3f}<extra></extra>", hoverongaps=False,
-        colorbar={"title": {"text": "P(IsNext)", "side": "top"}, "thickness": 14}))
+        colorbar={"title": {"text": "P(IsNext)", "side": "top"}, "thickness": 12, "orientation": "h", "len": 0.6, "y": 1.01,
+                  "yanchor": "bottom"}))
     for place in range(1, count):
         figure.add_shape(type="rect", x0=place + 0.5, x1=place + 1.5, y0=place - 0.5, y1=place + 0.5,
-                         line={"color": theme.SECOND, "width": 2})
+                         line={"color": theme.SECOND, "width": 2 if count <= 30 else 1})
     step = 1 if count <= 20 else 5
     figure.update_xaxes(title="… is followed by sentence", dtick=step, tick0=step, constrain="domain", side="bottom")
     figure.update_yaxes(title="Sentence …", dtick=step, tick0=step, autorange="reversed", scaleanchor="x",
                         constrain="domain")
-    return theme.finished(figure, min(760, 260 + 26 * count))
+    return theme.finished(figure, min(720, 280 + 44 * count))
 
 
 def agreement(found: dict[str, float], count: int) -> go.Figure:

@@ -18,29 +18,30 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
     """A map of every row with every column, up to 1: (rows, columns) -> figure; below zero is the second colour."""
     rows, columns = list(texts), list(across if across is not None else texts)
     below = bool((values < -0.02).any())
+    gap = 1 if len(rows) <= 64 else 0
     figure = go.Figure(go.Heatmap(
         z=values, zmin=-1 if below else 0, zmax=1, colorscale=theme.DIVERGING if below else theme.SEQUENTIAL,
-        colorbar={"title": {"text": what}, "thickness": 12}, xgap=1, ygap=1,
-        customdata=[[f"{theme.shown(row)} · {theme.shown(column)}" for column in columns] for row in rows],
-        hovertemplate="%{customdata}: %{z:.2f}<extra></extra>"))
+        colorbar={"title": {"text": what}, "thickness": 12}, xgap=gap, ygap=gap,
+        hovertemplate="%{y} · %{x}: %{z:.2f}<extra></extra>"))
     if len(rows) <= 13 and len(columns) <= 13:
-        numbers(figure, values)
-    figure.update_xaxes(title=titles[1], **_ticks(columns, every))
-    figure.update_yaxes(title=titles[0], autorange="reversed", **_ticks(rows, every))
+        _numbers(figure, values)
+    every = max(every, 1 + len(rows) // 64)
+    figure.update_xaxes(title=titles[1], **ticks(columns, every))
+    figure.update_yaxes(title=titles[0], autorange="reversed", **ticks(rows, every))
     return theme.finished(figure, min(900, max(330, 150 + cell * len(rows))))
 
 
-def _ticks(texts: list[str], every: int) -> dict:
+def ticks(texts: Sequence[str], every: int) -> dict:
     """A tick for every so many, cut where one is long."""
     axis = theme.token_axis([text if len(text) <= 18 else f"{text[:16]}…" for text in texts])
     return axis | {name: axis[name][::every] for name in ("tickvals", "ticktext")}
 
 
-def numbers(figure: go.Figure, values: np.ndarray, largest: float = 1.0) -> None:
+def _numbers(figure: go.Figure, values: np.ndarray) -> None:
     """Write its value into each cell: white on the dark end of the scale, else in the ink of the page."""
     for row, column in np.ndindex(*values.shape):
         figure.add_annotation(x=column, y=row, text=f"{values[row, column]:.2f}", showarrow=False,
-                              font={"size": 14, "color": "#ffffff" if values[row, column] > largest / 2 else None})
+                              font={"size": 14, "color": "#ffffff" if values[row, column] > 0.5 else None})
 
 
 def steadiness(found: Steadiness, word: str | None) -> go.Figure:
@@ -89,10 +90,8 @@ def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:
     figure = go.Figure(go.Heatmap(z=values, colorscale=theme.SEQUENTIAL, zmin=0, zmax=max(1.0, float(values.max())),
                                   xgap=1, ygap=1, colorbar={"thickness": 12},
                                   hovertemplate="layer %{y}, position %{x}: %{z:.2f}<extra></extra>"))
-    if len(texts) <= 24 and part != "state":
-        numbers(figure, values, max(1.0, float(values.max())))
-    figure.update_xaxes(**theme.token_axis(list(texts)))
-    figure.update_yaxes(title="layer", tickmode="array", tickvals=list(range(len(names))), ticktext=names)
+    figure.update_xaxes(**ticks(texts, 1 + len(texts) // 64))
+    figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis(names))
     return theme.finished(figure, 150 + 38 * len(values))
 
 

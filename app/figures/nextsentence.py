@@ -1,11 +1,13 @@
 """What the next-sentence head says about a pair, and where it comes from."""
 
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 
 from app.figures import theme
+from model import Token
 from probes.controls import Outcome
 from probes.evidence import PARTS, Evidence
 from probes.nextsentence import IS_NEXT, NOT_NEXT, Judgement
@@ -49,19 +51,20 @@ def outcomes(found: Sequence[Outcome]) -> go.Figure:
     return theme.finished(figure, 70 + 48 * len(drawn)).update_layout(showlegend=False)
 
 
-def occlusion(evidence: Evidence) -> go.Figure:
-    """A bar a token: how much the margin falls when it is hidden; above zero it speaks for IsNext."""
-    texts = [token.text for token in evidence.encoding.tokens]
-    fall = np.nan_to_num(evidence.occlusion)
-    figure = go.Figure(go.Bar(
-        x=list(range(len(texts))), y=fall, marker_color=[theme.ACCENT if value > 0 else theme.SECOND for value in fall],
-        customdata=[theme.shown(text) for text in texts], hovertemplate="%{customdata}: %{y:+.3f}<extra></extra>"))
-    figure.add_hline(y=0, line_color=theme.MUTED, line_width=1.5)
-    middle = next(token.position for token in evidence.encoding.tokens if token.special and token.position)
-    figure.add_vline(x=middle, **HALF)
-    figure.update_xaxes(**theme.token_axis(texts), tickangle=-50)
-    figure.update_yaxes(title="fall of the margin")
-    return theme.finished(figure, 380)
+def tokens(evidence: Evidence) -> str:
+    """Tokens -> HTML, a chip each with how much the margin falls without it: blue speaks for IsNext, orange against."""
+    reach = max(1e-6, float(np.nanmax(np.abs(evidence.occlusion))))
+    return f'<div class="chips">{"".join(_chip(token, evidence, reach) for token in evidence.encoding.tokens)}</div>'
+
+
+def _chip(token: Token, evidence: Evidence, reach: float) -> str:
+    if token.special:
+        return f'<span class="chip special"><b>{escape(token.text)}</b><small>&nbsp;</small></span>'
+    fall = evidence.occlusion[token.position]
+    colour, share = (theme.ACCENT if fall > 0 else theme.SECOND), 85 * abs(fall) / reach
+    kinds = "chip continues" if token.continues else "chip"
+    return (f'<span class="{kinds}" style="background: color-mix(in srgb, {colour} {share:.0f}%, transparent)">'
+            f'<b>{escape(token.text)}</b><small>{fall:+.2f}</small></span>')
 
 
 def looks(evidence: Evidence) -> go.Figure:

@@ -11,6 +11,7 @@ from probes.geometry import Paths
 
 HEIGHT = 620
 STEP = 700  # milliseconds from one layer to the next
+NAMED = 60  # points that carry their text; of more, it is read by hovering
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ def animated(paths: Paths, texts: Sequence[str], groups: Sequence[Group], follow
     """Every point at each layer in turn, beginning in the middle; a followed point draws its path behind it."""
     said = [theme.shown(text) for text in (hover or texts)]
     labels = np.array([theme.shown(text) for text in texts], dtype=object)
-    frames = [_frame(paths, layer, labels, said, groups, followed) for layer in range(len(paths.points))]
+    mode = "markers+text" if len(texts) <= NAMED else "markers"
+    frames = [_frame(paths, layer, labels, said, groups, followed, mode) for layer in range(len(paths.points))]
     first = len(frames) // 2
     figure = go.Figure(data=frames[first].data, frames=frames, layout=_still(paths))
     theme.finished(figure, HEIGHT).update_xaxes(showgrid=True).update_yaxes(showgrid=True)
@@ -36,7 +38,7 @@ def animated(paths: Paths, texts: Sequence[str], groups: Sequence[Group], follow
                                 updatemenus=[_buttons()], sliders=[_slider(len(frames), first)])
 
 
-def _frame(paths: Paths, layer: int, labels, said, groups, followed) -> go.Frame:
+def _frame(paths: Paths, layer: int, labels, said, groups, followed, mode) -> go.Frame:
     solid = paths.points.shape[-1] == 3
     kind = go.Scatter3d if solid else go.Scatter
     drawn = []
@@ -47,7 +49,7 @@ def _frame(paths: Paths, layer: int, labels, said, groups, followed) -> go.Frame
                           hovertemplate="layer %{customdata}<extra></extra>", customdata=list(range(layer + 1))))
     for group in groups:
         members = list(group.members)
-        drawn.append(kind(**_at(paths.points[layer, members]), mode="markers+text", name=group.name,
+        drawn.append(kind(**_at(paths.points[layer, members]), mode=mode, name=group.name,
                           text=labels[members], textposition="top center", textfont={"size": 14},
                           marker={"size": 4 if solid else 11, "color": group.colour},
                           hovertext=[said[member] for member in members], hovertemplate="%{hovertext}<extra></extra>"))

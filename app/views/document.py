@@ -70,7 +70,7 @@ def _shown(margins: np.ndarray, sentences: list[str]) -> None:
     first, p = order.true_next_first(links), order.as_good_by_chance(best.tau, count)
     by_words, by_chance = order.true_next_first(overlap.matrix(sentences)), 1 / (count - 1)
     taus = {name: one.tau for name, one in found.items()} | {"shared words": order.by_overlap(sentences)}
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([3, 2], gap="large")
     with left:
         frame.chart(figures.matrix(nextsentence.probabilities(margins), sentences), key="nsp-matrix",
                     looking="What you are looking at: P(IsNext) for every two sentences, row first, column second. Orange "
@@ -89,7 +89,8 @@ def _shown(margins: np.ndarray, sentences: list[str]) -> None:
     st.markdown("**The text in the order the model would give it**")
     st.dataframe(pd.DataFrame({"true place": [place + 1 for place in best.order],
                                "sentence": [sentences[place] for place in best.order]}),
-                 hide_index=True, height="content", column_config={"true place": st.column_config.Column(width=100)},
+                 hide_index=True, height="content", column_config={
+                     "true place": st.column_config.Column(width=100), "sentence": st.column_config.Column(width=1080)},
                  alt="The sentences in the recovered order with their true places")
     st.download_button("The matrix as CSV", pd.DataFrame(
         nextsentence.probabilities(margins), index=range(1, count + 1), columns=range(1, count + 1)).to_csv(),

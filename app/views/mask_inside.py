@@ -34,8 +34,8 @@ def layers(bert: Bert, asked: Question) -> None:
     texts = [token.text for token in asked.encoding.tokens]
     read = lens(bert, asked.encoding, asked.open.ids)
     st.caption("What you are looking at: every layer read through the model's own masked-word head, as if it were the last. "
-               "Each cell is the best word there, darker is surer; orange frames the asked positions. The right column is "
-               "what the model says; the left one has seen no context yet.")
+               "Each cell is the best word there, stronger colour is surer; orange frames the asked positions. The right "
+               "column is what the model says; the left one has seen no context yet.")
     st.html(figures.lens(read, texts, asked.positions))
     known = [(place, blanks.spelling(bert, [piece])) for blank in asked.blanks
              for place, piece in zip(blank.positions, blank.true, strict=False)]

@@ -8,12 +8,16 @@ from app.figures import cloze as figures
 from model import Bert, Encoding, InputProblem
 from probes import cloze
 
-RIVAL = "The keys to the old cabinet is on the table."  # to the sentence the app starts with
+# agreement over a distance: which of the two is English is known, so the score can be checked
+EXAMPLE = {"a": "The keys to the old cabinet are on the table.", "b": "",
+           "rival": "The keys to the old cabinet is on the table."}
 
 
 def section(bert: Bert, encoding: Encoding) -> None:
-    rival = st.text_input("Compare with another sentence", RIVAL if state.texts()[0] == state.DEFAULT_A else "",
-                          key="rival", bind="query-params", max_chars=limits.TEXT_CHARACTERS).strip()
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    rival = left.text_input("Compare with another sentence", key="rival", bind="query-params",
+                            placeholder="a second version of sentence A", max_chars=limits.TEXT_CHARACTERS).strip()
+    right.button("Try: the keys … are / is", on_click=st.session_state.update, args=(EXAMPLE,))
     listed = [encoding, *([bert.tokenizer.encode(rival, state.texts()[1])] if rival else [])]
     for one in listed:
         if len(one) > limits.SENTENCE_SCORED:

@@ -12,7 +12,7 @@ from probes.blanks import Question
 
 NAMES = {"left": "left only (as GPT reads)", "right": "right only", "averaged": "apart, then averaged (as ELMo)",
          "both": "both at once (BERT)"}
-EXAMPLE = "Last Friday they took their [MASK] because it was cold."
+EXAMPLE = "The baker [MASK] them and sold them the cakes."
 
 
 def section(bert: Bert, asked: Question) -> None:
@@ -41,6 +41,13 @@ def _trained() -> None:
                 looking="What you are looking at: held-out masked words named correctly by small models that learned with "
                         f"each sight, all else equal. {shipped.said('sight')} Dots are seeds, bars their mean.",
                 alt="; ".join(f"{key} {share:.1%}" for key, share in results.groupby("trial")["masked"].mean().items()))
+    lead = sight.lead(results)
+    if lead > 0:
+        st.markdown(f"Both directions at once are ahead of the better single one by **{100 * lead:.1f} points**.")
+    else:
+        st.markdown(f"After so few steps both directions at once are still **{-100 * lead:.1f} points behind** the better "
+                    "single one: with two sides to weigh, a model learns more slowly at first (the paper's Appendix C.1 "
+                    "finds this too), and the dashed line shows how much is left to learn.")
     st.caption("The paper's nearest row (Devlin et al., 2019, Table 5): left to right and without next-sentence "
                "prediction, MNLI falls from 84.4 to 82.1 and SQuAD from 88.5 to 77.8. There whole tasks are judged after "
                "fine-tuning; here a word is guessed, in a small world where much is told on one side only.")

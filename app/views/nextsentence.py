@@ -109,11 +109,9 @@ def _evidence(bert) -> None:
     assert found is not None
     whole = found.layers[-1]
     together = f" ({found.window} neighbours are hidden together, the input is long)" if found.window > 1 else ""
-    frame.chart(figures.occlusion(found), key="nsp-occlusion",
-                looking=f"What you are looking at: how much the margin ({found.margin:+.2f}) falls when a token is "
-                        f"replaced by [MASK]{together}. Blue tokens speak for IsNext, orange ones against; zero is no "
-                        "effect.",
-                alt=_strongest(found))
+    st.caption(f"What you are looking at: how much the margin ({found.margin:+.2f}) falls when a token is replaced by "
+               f"[MASK]{together}. Blue tokens speak for IsNext, orange ones against; 0 is no effect.")
+    st.html(figures.tokens(found))
     left, right = st.columns(2, gap="large")
     with left:
         frame.chart(figures.looks(found), key="nsp-looks",
@@ -131,12 +129,6 @@ def _evidence(bert) -> None:
                         f"The largest change: layer {layer + 1}, head {head + 1} off gives {found.heads[layer, head]:.3f}.",
                 alt=f"Map of {found.heads.size} heads; layer {layer + 1}, head {head + 1} changes P(IsNext) most, to "
                     f"{found.heads[layer, head]:.3f}.")
-
-
-def _strongest(found: evidence.Evidence) -> str:
-    ranked = sorted((token for token in found.encoding.tokens if not token.special),
-                    key=lambda token: -abs(found.occlusion[token.position]))[:4]
-    return "Bars; the strongest: " + ", ".join(f"{t.text} {found.occlusion[t.position]:+.2f}" for t in ranked)
 
 
 SECTIONS = {"Pair": _pair, "Controls": _controls, "Evidence": _evidence, "A document": document.section,

@@ -14,8 +14,8 @@ class Lesson:
     text: str = ""
 
 
-KEYS = (f"It is late, and the house is quiet. {state.DEFAULT_A} {state.DEFAULT_B} The garden behind it lies in the dark. "
-        "A cat sits on the wall and watches her.")
+MORNING = (f"It was early, and the house was quiet. {state.DEFAULT_A} {state.DEFAULT_B} The front page was about the "
+           "strike. Outside, the first tram went by. A cat sat on the wall and watched the street.")
 BAKER = ("The baker gets up at three in the morning. He mixes flour, water and salt in a large bowl. The dough must rest "
          "for two hours. Then he shapes the loaves and puts them into the oven. By six the first customers stand at "
          "the door. The smell of bread fills the whole street.")
@@ -28,8 +28,8 @@ WAR = ("The war began in the summer. Both armies expected to win before winter. 
        "soldiers were still in the same trenches. A treaty was signed in the following spring.")
 
 LESSONS = (
-    Lesson("The pair of the sidebar", "“Them” and “she” point back to A. Does the answer survive when A and B are "
-           "swapped?", state.DEFAULT_A, state.DEFAULT_B, KEYS),
+    Lesson("The pair of the sidebar", "“Then” says that something came before. Does the answer change when A and "
+           "B are swapped?", state.DEFAULT_A, state.DEFAULT_B, MORNING),
     Lesson("A true next sentence", "The easy case: same scene, next step. What is left of the answer when B comes from "
            "another topic?", "He mixes flour, water and salt in a large bowl.", "The dough must rest for two hours.",
            BAKER),

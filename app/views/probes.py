@@ -8,6 +8,7 @@ from app import frame, jobs, limits, panel, state
 from app.figures import probes as figures
 from app.views import probe_result
 from model import InputProblem
+from model.checkpoint import SHIPPED
 from probes import experiment, results, store, tasks
 from probes.results import Result
 
@@ -26,9 +27,7 @@ def page() -> None:
     current = next((job for job in ordered if job.busy), ordered[0] if ordered else None)
     if current and current.state != "done":
         st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
-    found = _found(ordered)
-    if not (current and current.busy):
-        probe_result.show(found)
+    probe_result.show(_found(ordered))
     _reopen()
 
 
@@ -93,7 +92,7 @@ def _source() -> str:
     """The sidebar's model as another process loads it."""
     name = state.bert().about.name
     found = next((one for one in state.models() if one.name == name), None)
-    return name if found is None or name == state.DEFAULT_MODEL else str(found.path)
+    return name if found is None or found.path.parent == SHIPPED else str(found.path)
 
 
 def _plain(name: str) -> str:

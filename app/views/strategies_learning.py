@@ -51,10 +51,11 @@ def _paper() -> None:
     st.dataframe(strategies.PAPER.rename(columns={"trial": "MASK/SAME/RND"}), hide_index=True, height="content",
                  alt="Table 8 of the BERT paper")
     st.markdown("Why they differ: the paper's models have a thousand times the weights, learned from billions of words, and "
-                "were judged on other tasks. There fine-tuning makes up for any mix, and only the frozen features of the "
-                "mask-only model suffer. A small model on a small world has little to spare, so a mix that never shows "
-                "\\[MASK\\] also cannot answer when it meets one, and a mix that never shows whole text reads whole text "
-                "less well. Compare the order within a panel, not the height between the two.")
+                "were judged on other tasks. There fine-tuning makes up for any mix, and what is left is that the frozen "
+                "features of the mask-only model suffer. A small model that stops early shows the cause more plainly than "
+                "the effect: a mix that never keeps a chosen word leaves the model unable to name a word it can see, and "
+                "one that never shows \\[MASK\\] answers worse when it meets one. Compare the order within a panel, not its "
+                "height with the paper's.")
 
 
 def _own() -> None:
@@ -84,7 +85,8 @@ def _own() -> None:
 
 def _submit(asked: list[str], steps: int, seeds: int, hidden: int, corpus) -> None:
     described = [trials.described(trials.named(name)) for name in asked]
-    arguments = {"trials": described, "seeds": list(range(seeds)), "budget": {"steps": steps, "hidden": hidden}}
+    budget = {"steps": steps, "hidden": hidden, "stories": min(trials.Budget.stories, steps * trials.Budget.batch)}
+    arguments = {"trials": described, "seeds": list(range(seeds)), "budget": budget}
     if not described:
         frame.notes("Choose at least one mix.")
         return

@@ -1,10 +1,13 @@
 """The next-sentence page without a browser: its lessons hold, and a model without the head is said to have none."""
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from app.figures import document, nextsentence
 from app.views.pairlessons import DOCUMENTS, LESSONS
 from model import Bert, corpus
-from probes import controls, order
+from probes import controls, evidence, order
+from probes import nextsentence as asked
 
 
 def shown() -> None:
@@ -49,3 +52,18 @@ def test_choosing_a_lesson_writes_both_sentences():
     assert not app.exception
     assert (app.text_area(key="a").value, app.text_area(key="b").value) == (LESSONS[7].a, LESSONS[7].b)
     assert len(app.metric) == 4
+
+
+def test_the_tokens_of_the_evidence_are_escaped_and_numbered_by_their_weight(little):
+    pair = asked.packed(little, "the cat < a dog", "he likes <b> new york")
+    found = evidence.of(little, pair)
+    drawn = nextsentence.tokens(found)
+    assert "<b><</b>" not in drawn
+    assert drawn.count("chip") == len(pair) + 1
+    assert f"{found.occlusion[1]:+.2f}" in drawn
+
+
+def test_the_matrix_frames_every_true_next_sentence():
+    scores = np.full((5, 5), 0.5)
+    frames = document.matrix(scores, list("abcde")).layout["shapes"]
+    assert [(frame.x0 + 0.5, frame.y0 + 0.5) for frame in frames] == [(2, 1), (3, 2), (4, 3), (5, 4)]

@@ -1,6 +1,6 @@
 """Every model on offer can stand on either side of a comparison: itself, its random twin, moments of its training."""
 
-from app.views import sides
+from app.views.compare import sides
 
 
 def test_a_model_is_offered_with_its_twin_and_its_snapshots(little, tmp_path, monkeypatch):

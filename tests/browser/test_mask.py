@@ -68,6 +68,8 @@ def test_words_of_both_segments_can_be_masked_and_filled_together(open_page):
 
 def test_two_sentences_are_compared(open_page):
     page = open_page("/mask?look=Whole+sentence")
+    expect(page.locator(".chips")).to_have_count(1)
+    page.get_by_role("button", name="Try: the keys").click()
     expect(page.get_by_text("The model finds the first sentence more natural")).to_be_visible()
     expect(page.locator(".chips")).to_have_count(2)
     box = page.get_by_label("Compare with another sentence")

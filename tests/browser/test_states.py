@@ -42,7 +42,7 @@ def test_a_sentence_of_one_token_is_drawn(open_page):
 
 
 def test_layers_are_compared_against_noise(open_page):
-    page = open_page("/states?look=Similarity&compare=layers")
+    page = open_page("/states?section=Similarity&compare=layers")
     expect(page.get_by_text("noise gives 0 on average")).to_be_visible()
     page.get_by_role("radio", name="plain CKA").click()
     expect(page.get_by_text("two clouds of pure noise would give")).to_be_visible()
@@ -53,7 +53,7 @@ def test_layers_are_compared_against_noise(open_page):
 
 
 def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page):
-    page = open_page("/states?look=Word+senses")
+    page = open_page("/states?section=Word+senses")
     expect(figure(page)).to_contain_text("river")
     expect(figure(page, 1)).to_contain_text("senses dealt at random")
     page.get_by_role("radio", name="mouse").click()
@@ -68,7 +68,7 @@ def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page)
 
 
 def test_neighbours_and_exciters_come_with_their_sentences(open_page):
-    page = open_page("/states?look=Neighbours&a=The+bank+lent+her+money.&b=")
+    page = open_page("/states?section=Neighbours&a=The+bank+lent+her+money.&b=")
     expect(page.locator(".concordance .text b").first).to_have_text("bank")
     page.get_by_role("radio", name="Neurons").click()
     page.get_by_label("Neuron", exact=True).fill("7")
@@ -78,7 +78,7 @@ def test_neighbours_and_exciters_come_with_their_sentences(open_page):
 
 
 def test_an_uploaded_corpus_is_indexed_with_a_progress_bar_and_searched(open_page):
-    page = open_page("/states?look=Neighbours&near=a+corpus&a=The+bank+lent+her+money.&b=")
+    page = open_page("/states?section=Neighbours&near=a+corpus&a=The+bank+lent+her+money.&b=")
     text = "\n".join(["The old bank refused the loan.", "Rain fell on the hills.", "They fished in the lake."] * 40)
     page.locator("input[type=file]").set_input_files(
         {"name": "corpus.txt", "mimeType": "text/plain", "buffer": text.encode()})
@@ -89,7 +89,7 @@ def test_an_uploaded_corpus_is_indexed_with_a_progress_bar_and_searched(open_pag
 
 
 def test_sentences_are_compared_and_one_alone_is_refused(open_page):
-    page = open_page("/states?look=Sentences")
+    page = open_page("/states?section=Sentences")
     expect(page.locator(".js-plotly-plot")).to_have_count(2)
     page.get_by_role("radio", name="[CLS]").click()
     settled(page)

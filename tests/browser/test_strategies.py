@@ -42,4 +42,13 @@ def test_results_stand_beside_the_papers(open_page):
     page = open_page("/strategies?question=What+it+does+to+learning")
     expect(page.get_by_text("Frozen features, linear probe")).to_be_visible()
     expect(page.get_by_text("The paper's own numbers")).to_be_visible()
-    expect(page.get_by_role("button", name="Train")).to_be_visible()
+    expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
+
+
+def test_models_are_trained_from_the_page_and_can_be_stopped(open_page):
+    page = open_page("/strategies?question=What+it+does+to+learning")
+    page.get_by_role("button", name="Train", exact=True).click()
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    stop.click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=60_000)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import model
-from model import Batch, Bert, InputProblem, MissingHead, sinusoids
+from model import Batch, Bert, Edits, InputProblem, MissingHead, sinusoids
 
 TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
 
@@ -103,3 +103,13 @@ def test_a_trace_that_does_not_fit_its_tokens_is_refused(little):
 def test_a_trace_cannot_be_written_to(little):
     with pytest.raises(ValueError, match="read-only"):
         little.trace(TEXTS[0]).attention[0] = 0
+
+
+def test_watching_changes_nothing(little):
+    encodings = [little.tokenizer.encode(text) for text in TEXTS]
+    for edits in (None, Edits(sight="left"), Edits(blocked={(1, 2), (0, 1, 3, 0)})):
+        with torch.inference_mode():
+            unwatched = little(encodings, edits)
+            watched = little(encodings, edits, watch=lambda name, layer, value: None)
+        for row, encoding in enumerate(encodings):
+            np.testing.assert_allclose(unwatched[row, : len(encoding)], watched[row, : len(encoding)], atol=1e-5)

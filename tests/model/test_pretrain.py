@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from model.history import COLUMNS, MOST, History
 from model.pretrain import pretrain
 from model.recipe import WARM_STEPS, Recipe
 
+posix = pytest.mark.skipif(os.name != "posix", reason="needs fork, kill -9 and file limits, which Windows has not")
 ROOT = Path(__file__).parents[2]
 SMALL = {"num_hidden_layers": 1, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
 
@@ -119,6 +119,7 @@ def _run(folder: Path, reports) -> None:
         reports.send(progress.step)
 
 
+@posix
 def test_killed_at_random_moments_a_run_ends_bit_identical(unbroken, tmp_path):
     """kill -9, each time a moment after a random report, until the run comes to its end."""
     chance, kills = random.Random(4), 0
@@ -145,6 +146,7 @@ def test_killed_at_random_moments_a_run_ends_bit_identical(unbroken, tmp_path):
 
 
 def _run_out_of_room(folder: Path, reports) -> None:
+    import resource
     torch.set_num_threads(1)
     training = pretrain(stories(), folder, recipe(), again=True, save_seconds=0)
     try:
@@ -156,6 +158,7 @@ def _run_out_of_room(folder: Path, reports) -> None:
         reports.send(str(problem))
 
 
+@posix
 def test_a_full_disk_is_said_and_destroys_nothing(unbroken, tmp_path):
     processes = multiprocessing.get_context("fork")
     reader, writer = processes.Pipe(duplex=False)
@@ -185,6 +188,7 @@ def text(tmp_path) -> Path:
     return path
 
 
+@posix
 def test_control_c_finishes_the_step_saves_and_says_how_to_go_on(text, tmp_path):
     out = tmp_path / "my bert"
     words = ["--corpus", str(text), "--out", str(out), *QUICK, "--steps", "100000"]

@@ -21,6 +21,11 @@ def test_one_who_is_always_sure_and_right_half_the_time_errs_by_a_half():
     assert marks.given(np.ones(100), truth).error == pytest.approx(0.5)
 
 
+def test_too_sure_and_too_unsure_do_not_cancel_out():
+    truth = np.arange(200) % 2 == 0
+    assert marks.given(np.repeat([0.9, 0.1], 100), truth).error == pytest.approx(0.4)
+
+
 def test_accuracy_and_its_interval():
     truth = np.arange(100) % 2 == 0
     right = np.arange(100) < 80

@@ -85,8 +85,12 @@ def test_shared_words_recover_a_chain_up_to_its_direction():
 def test_scores_that_are_all_equal_do_not_give_the_true_order_away():
     nothing = [f"{name} {name}" for name in ("red", "blue", "green", "white", "black", "pink", "brown", "grey")]
     assert order.by_overlap(nothing) < order.chance_size(8) + 0.15
-    assert abs(np.mean([order.recovered(np.zeros((8, 8)), method, seed).tau
-                        for method in (order.greedy, order.best) for seed in range(10)])) < 0.3
+    level = np.zeros((8, 8))
+    np.fill_diagonal(level, np.nan)
+    for method in (order.greedy, order.undirected, order.best):
+        found = [order.recovered(level, method, seed) for seed in range(12)]
+        assert len({one.order for one in found}) > 1
+        assert abs(np.mean([one.tau for one in found])) < 0.4
 
 
 @pytest.mark.parametrize("sentences, said", [

@@ -9,7 +9,7 @@ import pytest
 import model
 from model import InputProblem, smallworld
 from model.masking import KEPT, MASKED, RANDOM, UNTOUCHED, Mix, masked
-from probes import blanks, learned, shipped, strategies, trials
+from probes import blanks, learned, shipped, sight, strategies, trials
 
 TEXT = "the cat sat on the mat . my dog likes playing , he ran ."
 MIXES = [Mix(), Mix(1, 0, 0), Mix(0.8, 0.2, 0), Mix(0.8, 0, 0.2), Mix(0, 0.8, 0.2), Mix(0, 1, 0)]
@@ -188,11 +188,25 @@ class TestShipped:
         assert shipped.command(name).startswith("python3 run.py strategies")
         assert json.loads(json.dumps(shipped.settings(name)))["seeds"] == [0, 1, 2]
 
-    def test_both_directions_beat_either_alone(self):
-        means = shipped.results("sight").groupby("trial")["masked"].mean().to_dict()
-        assert means["both"] > max(means["left"], means["right"])
+    @pytest.mark.parametrize("name", ["strategies", "sight"])
+    def test_every_model_beats_the_commonest_word_and_none_the_best_possible(self, name):
+        table = shipped.results(name)
+        assert (table["masked"] > table["masked_common"].max()).all()
+        assert (table["masked"] < shipped.ceiling(name)).all()
 
-    def test_the_shipped_sights_load_and_answer(self):
-        assert isinstance(shipped.results("sight"), pd.DataFrame)
-        for name, folder in shipped.sights().items():
-            assert model.load(folder).mlm is not None, name
+    def test_naming_words_in_sight_is_learned_from_kept_words_alone(self):
+        means = shipped.results("strategies").groupby("trial")["unmasked"].mean().to_dict()
+        assert means["80/20/0"] > means["80/10/10"] > means["80/0/20"] > means["100/0/0"]
+
+    def test_the_shipped_sights_answer_with_the_sight_they_learned(self):
+        trained = {name: model.load(folder) for name, folder in shipped.sights().items()}
+        pieces = trained["both"].tokenizer
+        greeted, smiled = (sight.trained(trained, pieces.encode(f"The baker [MASK] {end}"), 3)
+                           for end in ("them and sold them the cakes.", "and sold them the cakes."))
+        np.testing.assert_allclose(greeted["left"], smiled["left"], atol=1e-6)
+        for name in ("right", "both"):
+            assert greeted[name][pieces.id("greeted")] > smiled[name][pieces.id("greeted")], name
+
+    def test_the_lead_is_over_the_better_single_side(self):
+        table = pd.DataFrame({"trial": ["left", "right", "both"], "masked": [0.4, 0.5, 0.45]})
+        assert sight.lead(table) == pytest.approx(-0.05)

@@ -4,8 +4,9 @@ import streamlit as st
 
 from app import frame, state
 from app.figures import concordance as figures
-from app.views import pasted
 from probes import neurons
+
+from . import pasted
 
 SHOWN = 15
 

@@ -4,9 +4,10 @@ import streamlit as st
 
 from app import frame, jobs
 from app.figures import probes as figures
-from app.views.sides import Side
 from probes import results
 from probes.results import RESULT, Result
+
+from .sides import Side
 
 WORK = "probes.experiment:run"
 

@@ -6,8 +6,9 @@ import streamlit as st
 from app import frame, limits, samples, state
 from app.figures import concordance
 from app.figures import geometry as figures
-from app.views import pasted
 from probes import contexts, geometry, pooling
+
+from . import pasted
 
 POOLINGS = {"mean of the tokens": "mean", "[CLS]": "cls"}
 

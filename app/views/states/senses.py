@@ -6,9 +6,10 @@ from app import frame, limits, samples, state
 from app.figures import geometry as figures
 from app.figures import paths as moving
 from app.figures import theme
-from app.views import pasted
 from model import InputProblem
 from probes import geometry, senses
+
+from . import pasted
 
 
 def section() -> None:

@@ -4,8 +4,9 @@ import streamlit as st
 
 from app import frame, jobs, limits, panel, state
 from app.figures import concordance as figures
-from app.views import pasted
 from probes import neighbours
+
+from . import pasted
 
 SHOWN = 15
 WORK = "probes.concordance:build"
@@ -39,7 +40,7 @@ def _text(layer: int) -> neighbours.Index:
 
 def _corpus(layer: int) -> neighbours.Index | None:
     """The index of an uploaded corpus once it is there; until then the way to it."""
-    checkpoint, id = state.path(), st.query_params.get("corpus", "")
+    checkpoint, id = state.source(), st.query_params.get("corpus", "")
     with st.expander("Index a corpus", icon=":material/upload_file:", expanded=not jobs.exists(id)):
         uploaded = st.file_uploader("A text file in UTF-8, up to 50 MB", type=["txt"], key="near_file")
         tokens = st.select_slider("Tokens to keep, drawn over the whole file", list(limits.CORPUS_TOKENS),
@@ -49,13 +50,16 @@ def _corpus(layer: int) -> neighbours.Index | None:
         st.caption(f"Kept on disk: up to {size / 2**20:,.0f} MB for all layers; in memory "
                    f"{tokens * config.hidden_size * 4 / 2**20:,.0f} MB while a layer is searched.")
         if st.button("Index it", disabled=uploaded is None, icon=":material/play_circle:") and uploaded is not None:
-            id = jobs.submit(WORK, {"checkpoint": str(checkpoint), "tokens": tokens}, f"Index of {uploaded.name}",
+            id = jobs.submit(WORK, {"checkpoint": checkpoint, "tokens": tokens}, f"Index of {uploaded.name}",
                              {"corpus.txt": uploaded.getvalue()})
             st.query_params["corpus"] = id
     if not jobs.exists(id):
         return None
     job = panel.job(id)
-    if job.work != WORK or job.arguments.get("checkpoint") != str(checkpoint):
+    if job.work != WORK or job.arguments.get("checkpoint") != checkpoint:
         st.info("The corpus in this address was indexed with another model: choose that model, or index it again.")
         return None
-    return state.index(job.folder, layer) if job.state == "done" else None
+    if job.state != "done":
+        return None
+    st.caption(f"Read: {job.last.get('sentences', 0):,} of the {job.last.get('of', 0):,} sentences of the file.")
+    return state.index(job.folder, layer)

@@ -1,0 +1,83 @@
+"""Probes in a real browser: upload, run, stop, live probe, download, reopen."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import smallworld
+from tests.browser.conftest import settled
+
+LONG = 180_000  # a run shares the machine with the other tests
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    """A small treebank as a file of the user."""
+    file = tmp_path_factory.mktemp("bank") / "mine.conllu"
+    file.write_text("".join(story.conllu() for story in smallworld.stories(5, 16)))
+    return file
+
+
+def uploaded(page: Page, bank) -> None:
+    page.locator("input[type=file]").first.set_input_files(bank)
+    expect(page.get_by_text("112 sentences")).to_be_visible()
+    settled(page)
+
+
+def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank, tmp_path):
+    page = open_page("/probes?data=A+file+I+upload")
+    uploaded(page, bank)
+    page.get_by_role("button", name="Train probes").click()
+    expect(page.get_by_text("part of speech in english, from mine.conllu")).to_be_visible(timeout=LONG)
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("random weights")
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("control task")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Everything as JSON").click()
+    saved = tmp_path / "saved.json"
+    caught.value.save_as(saved)
+    content = json.loads(saved.read_text())
+    assert [row["layer"] for row in content["rows"]] == list(range(7))
+    assert content["settings"]["digest"] and content["settings"]["seed"] == 0
+    assert content["command"].startswith("python3 run.py probe --model english --data mine.conllu --task upos")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Table as CSV").click()
+    header = caught.value.path().read_text().splitlines()[0]
+    assert header.startswith("layer,accuracy,low,high,control,selectivity,twin,majority,word_type")
+
+    again = open_page("/probes")
+    again.get_by_text("Open a saved result").click()
+    again.locator("input[type=file]").last.set_input_files(saved)
+    expect(again.get_by_text("saved.json (opened)").first).to_be_visible()
+    expect(again.locator(".js-plotly-plot").first).to_contain_text("random weights")
+
+
+def test_a_run_can_be_stopped_and_offers_to_go_on(open_page):
+    page = open_page("/probes")
+    page.get_by_role("button", name="Train probes").click()
+    page.get_by_role("button", name="Stop").click(timeout=LONG)
+    expect(page.get_by_text("Stopped.")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(open_page):
+    page = open_page("/probes?side=Live+probe&said=Anna+sees+the+dog.")
+    chart = page.locator(".js-plotly-plot").first
+    for word in ("anna", "sees", "the", "dog"):
+        expect(chart).to_contain_text(word)
+    assert chart.locator("text", has_text=re.compile("^[a-zA-Z]+$")).count() >= 5 * 7
+
+
+def test_a_file_that_is_no_treebank_is_named_with_its_line(open_page, tmp_path):
+    wrong = tmp_path / "wrong.conllu"
+    wrong.write_text("# text = Hm\n1\tHm\n")
+    page = open_page("/probes?data=A+file+I+upload")
+    page.locator("input[type=file]").first.set_input_files(wrong)
+    expect(page.get_by_text("Line 2 of wrong.conllu has 2 columns")).to_be_visible()
+
+
+def test_a_phone_sees_the_curve_in_the_dark(open_page):
+    page = open_page("/probes", dark=True, width=390, height=800)
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("random weights")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

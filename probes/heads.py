@@ -92,11 +92,11 @@ def _label(row: dict) -> str:
 
 
 def telling(attention: np.ndarray, encoding: Encoding) -> tuple[int, int]:
-    """The (layer, head) that looks most at words farther away than the next one: worth showing first."""
+    """The (layer, head) that looks most sharply at words farther away than the next one: worth showing first."""
     words = np.array([token.word is not None and not punctuation(token.text) for token in encoding.tokens])
     places = np.arange(len(encoding))
     far = (np.abs(places[:, None] - places) > 1) & words & words[:, None]
-    layer, head = np.unravel_index((attention * far).sum((-1, -2)).argmax(), attention.shape[:2])
+    layer, head = np.unravel_index((attention * far).max(-1).mean(-1).argmax(), attention.shape[:2])
     return int(layer), int(head)
 
 

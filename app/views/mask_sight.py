@@ -12,7 +12,7 @@ from probes.blanks import Question
 
 NAMES = {"left": "left only (as GPT reads)", "right": "right only", "averaged": "apart, then averaged (as ELMo)",
          "both": "both at once (BERT)"}
-EXAMPLE = "Last Friday they took their [MASK] because it was cold."
+EXAMPLE = "The baker [MASK] them and sold them the cakes."
 
 
 def section(bert: Bert, asked: Question) -> None:

@@ -40,10 +40,11 @@ def test_reading_broken_off_goes_on_and_ends_the_same(checkpoint, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
-    list(concordance.build(whole, checkpoint, str(corpus)))
+    unbroken = list(concordance.build(whole, checkpoint, str(corpus)))
     begun = list(itertools.islice(concordance.build(broken, checkpoint, str(corpus)), 3))
     rest = list(concordance.build(broken, checkpoint, str(corpus)))
-    assert rest[1]["fraction"] > begun[-1]["fraction"] > 0, "what was read before is not read again"
+    assert len(rest) == len(unbroken) - len(begun) + 1, "what was read before is not read again"
+    assert rest[1]["fraction"] > begun[-1]["fraction"] > 0 and rest[-1]["fraction"] == 1
     assert np.array_equal(concordance.load(whole, 2).directions, concordance.load(broken, 2).directions)
 
 

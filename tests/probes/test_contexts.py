@@ -1,7 +1,10 @@
 """Tokens, words, neurons and sentences met in context: each agrees with the trace of the sentence alone."""
 
+import copy
+
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import silhouette_score
 from sklearn.neighbors import NearestNeighbors
 
@@ -78,7 +81,7 @@ def test_empty_lines_part_senses_and_colons_name_them():
 
 
 def test_only_whole_words_count_as_uses(little):
-    assert senses.uses(little, "the", ["the theatre", "The cat"]).sentence.tolist() == [0, 1]
+    assert senses.uses(little, "the", ["the theatre", "The cat", "breathe"]).sentence.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("word", "said"), [("zebra", "none of these sentences"), (" ", "Type the word")])
@@ -150,15 +153,19 @@ def test_a_neuron_beyond_the_last_is_refused_in_words(little):
         neurons.responses(little, TEXT, 0, 64)
 
 
-def test_what_the_sublayers_write_adds_up_to_the_next_state(little):
-    encoding = little.tokenizer.encode(TEXT[0])
-    found = residual.writes(little, encoding)
-    hidden = little.trace(TEXT[0]).hidden
-    parts = model.activations(little, encoding, ("attended", "written"))
-    ratio = np.linalg.norm(parts["attended"][1], axis=-1) / np.linalg.norm(hidden[1], axis=-1)
-    np.testing.assert_allclose(found.attention[1], ratio, rtol=1e-5)
-    middle = np.linalg.norm(parts["written"][0], axis=-1) / found.feed_forward[0]
-    np.testing.assert_allclose(middle, np.sqrt(32), rtol=1e-3, err_msg="a fresh layer norm leaves length sqrt(hidden)")
+def test_what_a_sublayer_writes_is_measured_against_the_state_it_is_added_to(little):
+    bert, between = copy.deepcopy(little), []
+    for layer in bert.layers:
+        torch.nn.init.uniform_(layer.attention_norm.weight, 0.5, 3.0, generator=torch.Generator().manual_seed(1))
+        layer.attention_norm.register_forward_hook(lambda module, inputs, output: between.append(output[0].numpy()))
+    encoding = bert.tokenizer.encode(TEXT[0])
+    parts = model.activations(bert, encoding, ("hidden", "attended", "written"))
+    lengths = {name: np.linalg.norm(value, axis=-1) for name, value in parts.items()}
+    middle = np.linalg.norm(np.stack(between), axis=-1)
+    found = residual.writes(bert, encoding)
+    np.testing.assert_allclose(found.length, lengths["hidden"], rtol=1e-5)
+    np.testing.assert_allclose(found.attention, lengths["attended"] / lengths["hidden"][:-1], rtol=1e-5)
+    np.testing.assert_allclose(found.feed_forward, lengths["written"] / middle, rtol=1e-5)
     assert (np.abs(found.turn) <= 1 + 1e-6).all()
 
 

@@ -48,6 +48,12 @@ def test_shared_axes_show_movement_and_own_axes_show_shape(random):
     assert (own.explained.sum(axis=1) >= shared.explained.sum(axis=1) - 1e-9).all()
 
 
+def test_a_layer_that_mirrors_the_one_before_is_turned_back(random):
+    shape = random.normal(size=(6, 16))
+    points = geometry.layer_paths(np.stack([shape, -shape])).points
+    assert np.allclose(points[0], points[1])
+
+
 def test_a_token_is_its_own_nearest(random):
     similarity = geometry.cosine(random.normal(size=(3, 7, 16)))
     assert np.allclose(np.diagonal(similarity, axis1=1, axis2=2), 1)

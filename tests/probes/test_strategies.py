@@ -200,10 +200,12 @@ class TestShipped:
 
     def test_the_shipped_sights_answer_with_the_sight_they_learned(self):
         trained = {name: model.load(folder) for name, folder in shipped.sights().items()}
-        encoding = trained["both"].tokenizer.encode("Last Friday they took their [MASK] because it was cold.")
-        found = sight.trained(trained, encoding, 6)
-        scarves = trained["both"].tokenizer.id("scarves")
-        assert found["right"][scarves] > found["left"][scarves]
+        pieces = trained["both"].tokenizer
+        greeted, smiled = (sight.trained(trained, pieces.encode(f"The baker [MASK] {end}"), 3)
+                           for end in ("them and sold them the cakes.", "and sold them the cakes."))
+        np.testing.assert_allclose(greeted["left"], smiled["left"], atol=1e-6)
+        for name in ("right", "both"):
+            assert greeted[name][pieces.id("greeted")] > smiled[name][pieces.id("greeted")], name
 
     def test_the_lead_is_over_the_better_single_side(self):
         table = pd.DataFrame({"trial": ["left", "right", "both"], "masked": [0.4, 0.5, 0.45]})

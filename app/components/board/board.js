@@ -83,8 +83,8 @@ class Board {
     const place = this.place();
     const ready = this.choice.view === "model" || this.weights.row(this.choice.layer) >= 0;
     const tall = this.choice.view === "head";
-    const visible = tall ? Math.min(place.height, 660) : place.height;
-    this.stage.style.maxHeight = tall ? "662px" : "none";
+    const visible = tall ? Math.min(place.height, 740) : place.height;
+    this.stage.style.maxHeight = tall ? "742px" : "none";
     this.spacer.style.height = `${place.height}px`;
     this.spacer.style.width = `${place.width}px`;
     this.canvas.style.width = `${place.width}px`;

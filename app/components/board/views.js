@@ -139,7 +139,7 @@ const heatmapView = {
   layout(board, width) {
     const count = board.weights.shown.length;
     const left = Math.min(150, width * 0.27), top = 112;
-    const cell = Math.max(3, Math.min(46, (width - left - 8) / count));
+    const cell = Math.max(1.2, Math.min(46, (width - left - 8) / count));
     return { left, top, cell, width: Math.max(left + cell * count + 4, Math.min(width, 420)), height: top + cell * count + 4 };
   },
 

@@ -15,7 +15,7 @@ from .smallworld import measure
 
 SMALL_WORLD = "small world"
 TEXT, UNTRAINED = "corpus.txt", "untrained"
-QUESTION = "The books near the shelf [MASK] very heavy. She wanted to read them."
+QUESTION = "Anna and her brother like the market and [MASK] there every Friday."
 STORIES, SEED = 12_000, 1
 # the greatest learning rate of each size, found by short trials
 RATE = {"tiny": 1.5e-3, "mini": 1e-3, "small": 5e-4}

@@ -49,16 +49,16 @@ def similarities(learned: np.ndarray, fixed: np.ndarray, learned_name: str) -> g
 def treemap(parts: list[Part], name: str) -> go.Figure:
     """The ledger as areas: every parameter of the model, by group and part."""
     table = pd.DataFrame([vars(part) for part in parts]).query("count > 0")
-    groups = table.groupby("group", sort=False)["count"].sum()
+    totals = table.groupby("group", sort=False)["count"].sum()
+    groups = [str(group) for group in totals.index]
     colours = {"embeddings": theme.CATEGORIES[0], "masked-word head": theme.CATEGORIES[2],
                "next-sentence head": theme.CATEGORIES[1]}
-    ids = ["all", *groups.index, *(f"{row.group}/{row.name_}" for row in table.rename(
-        columns={"name": "name_"}).itertuples())]
-    shades = [colours.get(group, "#5c7a86") for group in groups.index]
+    ids = ["all", *groups, *(f"{part.group}/{part.name}" for part in parts if part.count)]
+    shades = [colours.get(group, "#5c7a86") for group in groups]
     figure = go.Figure(go.Treemap(
-        ids=ids, labels=[name, *groups.index, *table["name"]], branchvalues="total",
+        ids=ids, labels=[name, *groups, *table["name"]], branchvalues="total",
         parents=["", *["all"] * len(groups), *table["group"]],
-        values=[int(groups.sum()), *map(int, groups), *map(int, table["count"])],
+        values=[int(totals.sum()), *map(int, totals), *map(int, table["count"])],
         text=["", *[""] * len(groups), *table["formula"]],
         texttemplate="%{label}<br>%{value:,}", hovertemplate="%{label}: %{value:,}<br>%{text}<extra></extra>",
         marker={"colors": ["#4d5b63", *shades, *[colours.get(g, "#5c7a86") for g in table["group"]]],

@@ -81,7 +81,7 @@ def test_two_sentences_are_compared(open_page):
 
 def test_every_look_answers(open_page):
     page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&look=Layer+by+layer")
-    expect(page.locator(".lens tr.asked td").last).to_have_text("tea")
+    expect(page.locator(".lens tr.asked td").last).to_have_text("coffee")
     for look, said in (("Attention moved", "went elsewhere"), ("Which words", "rank correlation"),
                        ("Both directions", "attention is blocked")):
         page.get_by_role("radio", name=look).or_(page.get_by_role("button", name=look)).first.click()

@@ -84,7 +84,7 @@ def opened(folder: Path, data: str) -> treebank.Treebank:
     return treebank.read(inside if inside.is_file() else data)
 
 
-def small_world(seed: int = 0, stories: int = 1500) -> treebank.Treebank:
+def small_world(seed: int = 0, stories: int = 600) -> treebank.Treebank:
     """Sentences of the small world, whose trees and features are known exactly."""
     from model import smallworld
     return treebank.parse("".join(story.conllu() for story in smallworld.stories(seed, stories)), "small world.conllu")

@@ -108,7 +108,7 @@ def _mistakes(result: Result) -> None:
 
 
 def _live_probe(found: dict[str, Result], name: str) -> None:
-    text = st.text_input("Type a sentence", state.texts()[0], key="said", bind="query-params",
+    text = st.text_input("Type a sentence", state.texts()[0], key="typed", bind="query-params",
                          max_chars=limits.TEXT_CHARACTERS)
     chosen = st.multiselect("Probes", list(found), default=[name])
     for number, one in enumerate(chosen):

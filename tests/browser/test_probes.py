@@ -62,7 +62,7 @@ def test_a_run_can_be_stopped_and_offers_to_go_on(open_page):
 
 
 def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(open_page):
-    page = open_page("/probes?side=Live+probe&said=Anna+sees+the+dog.")
+    page = open_page("/probes?side=Live+probe&typed=Anna+sees+the+dog.")
     chart = page.locator(".js-plotly-plot").first
     for word in ("anna", "sees", "the", "dog"):
         expect(chart).to_contain_text(word)

@@ -49,7 +49,7 @@ def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank,
     again = open_page("/probes")
     again.get_by_text("Open a saved result").click()
     again.locator("input[type=file]").last.set_input_files(saved)
-    expect(again.get_by_text("saved.json (opened)").first).to_be_visible()
+    expect(again.get_by_role("combobox", name="Result")).to_have_value("saved.json (opened)")
     expect(again.locator(".js-plotly-plot").first).to_contain_text("random weights")
 
 
@@ -66,7 +66,7 @@ def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(ope
     chart = page.locator(".js-plotly-plot").first
     for word in ("anna", "sees", "the", "dog"):
         expect(chart).to_contain_text(word)
-    assert chart.locator("text", has_text=re.compile("^[a-zA-Z]+$")).count() >= 5 * 7
+    assert chart.locator("text", has_text=re.compile("^[a-zA-Z]+$")).count() >= 5 * 4
 
 
 def test_a_file_that_is_no_treebank_is_named_with_its_line(open_page, tmp_path):

@@ -15,10 +15,10 @@ from .smallworld import measure
 
 SMALL_WORLD = "small world"
 TEXT, UNTRAINED = "corpus.txt", "untrained"
-QUESTION = "The books near the shelf [MASK] very heavy. She wanted to read them."
+QUESTION = "Anna and her brother like the market and [MASK] there every Friday."
 STORIES, SEED = 12_000, 1
 # the greatest learning rate of each size, found by short trials
-RATE = {"tiny": 2e-3, "mini": 1e-3, "small": 5e-4}
+RATE = {"tiny": 1.5e-3, "mini": 1e-3, "small": 5e-4}
 SNAPSHOTS = 2  # for each doubling of the steps
 
 
@@ -28,7 +28,7 @@ def recipe(folder: Path, source: str, preset: str, minutes: float, length: int, 
     world = source == SMALL_WORLD
     shape = {} if world else {"initializer_range": round(hidden ** -0.5, 3), "num_attention_heads": max(heads, 4)}
     return Recipe(preset=preset, config=shape, init=str(folder / UNTRAINED) if world else None, mix=Mix(**mix),
-                  length=min(length, smallworld.LONGEST) if world else length, batch=16, minutes=minutes,
+                  length=min(length, smallworld.LONGEST) if world else length, batch=32, minutes=minutes,
                   rate=RATE[preset], snapshots=SNAPSHOTS, hold_out=20, evaluations=30, held=256)
 
 

@@ -89,7 +89,8 @@ def _train(given: argparse.Namespace) -> int:
     stop, screen = _Stop(), _Screen()
     for progress in training:
         screen.show(progress)
-        if together.any_of(stop.asked):
+        # while texts are read only one process of a machine reports, so there is nobody to agree with
+        if together.any_of(stop.asked) if progress.stage == "training" else stop.asked:
             training.close()
             screen.say(f"Stopped and saved after {progress.step:,} steps. To go on:\n  {_again(given)}")
             return 130
@@ -121,15 +122,15 @@ class _Screen:
     """A bar that redraws itself on a terminal, and now and then a line anywhere else; only the first process writes."""
 
     def __init__(self):
-        self.live, self.drawn = sys.stdout.isatty(), 0.0
+        self.live, self.drawn, self.shown = sys.stdout.isatty(), 0.0, ""
 
     def show(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if progress.held:
+        now, what = time.monotonic(), progress.stage if progress.step else "reading"
+        if progress.held and progress.stage == "training":
             self.say(f"step {progress.step:,}, held-out documents: {_scores(progress.held)}")
-        if now - self.drawn < (0.3 if self.live else 30) and progress.stage != "done":
+        if now - self.drawn < (0.3 if self.live else 30) and what == self.shown:
             return
-        self.drawn = now
+        self.drawn, self.shown = now, what
         if progress.stage == "reading":
             self._put(f"Reading the texts: {progress.documents:,} documents")
         elif progress.mlm_loss is not None:

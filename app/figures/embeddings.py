@@ -48,20 +48,21 @@ def similarities(learned: np.ndarray, fixed: np.ndarray, learned_name: str) -> g
 
 def treemap(parts: list[Part], name: str) -> go.Figure:
     """The ledger as areas: every parameter of the model, by group and part."""
-    table = pd.DataFrame([vars(part) for part in parts]).query("count > 0")
-    groups = table.groupby("group", sort=False)["count"].sum()
+    held = [part for part in parts if part.count]
+    totals: dict[str, int] = {}
+    for part in held:
+        totals[part.group] = totals.get(part.group, 0) + part.count
     colours = {"embeddings": theme.CATEGORIES[0], "masked-word head": theme.CATEGORIES[2],
                "next-sentence head": theme.CATEGORIES[1]}
-    ids = ["all", *groups.index, *(f"{row.group}/{row.name_}" for row in table.rename(
-        columns={"name": "name_"}).itertuples())]
-    shades = [colours.get(group, "#5c7a86") for group in groups.index]
     figure = go.Figure(go.Treemap(
-        ids=ids, labels=[name, *groups.index, *table["name"]], branchvalues="total",
-        parents=["", *["all"] * len(groups), *table["group"]],
-        values=[int(groups.sum()), *map(int, groups), *map(int, table["count"])],
-        text=["", *[""] * len(groups), *table["formula"]],
+        ids=["all", *totals, *(f"{part.group}/{part.name}" for part in held)], branchvalues="total",
+        labels=[name, *totals, *(part.name for part in held)],
+        parents=["", *["all"] * len(totals), *(part.group for part in held)],
+        values=[sum(totals.values()), *totals.values(), *(part.count for part in held)],
+        text=["", *[""] * len(totals), *(part.formula for part in held)],
         texttemplate="%{label}<br>%{value:,}", hovertemplate="%{label}: %{value:,}<br>%{text}<extra></extra>",
-        marker={"colors": ["#4d5b63", *shades, *[colours.get(g, "#5c7a86") for g in table["group"]]],
+        marker={"colors": ["#4d5b63", *(colours.get(group, "#5c7a86") for group in totals),
+                           *(colours.get(part.group, "#5c7a86") for part in held)],
                 "line": {"width": 1, "color": "rgba(255,255,255,0.55)"}},
         tiling={"pad": 2}, textfont={"color": "white", "size": 15}))
     return theme.finished(figure, 480).update_layout(uniformtext={"minsize": 13, "mode": "hide"})

@@ -35,7 +35,7 @@ def section(bert: Bert, asked: Question) -> None:
 def _trained() -> None:
     st.subheader("Trained from scratch with each sight", anchor=False)
     results = shipped.results("sight")
-    lines = [("best possible", shipped.ceiling("sight"))]
+    lines = [("commonest word", float(results["masked_common"].max())), ("best possible", shipped.ceiling("sight"))]
     frame.chart(strategies.seeds(results, "masked", [(key, NAMES[key]) for key in sight.SIGHTS], lines),
                 key="trained-sights",
                 looking="What you are looking at: held-out masked words named correctly by small models that learned with "

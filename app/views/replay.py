@@ -39,7 +39,7 @@ def _moment(run: Path, answers: dict[int, replay.Answer]) -> None:
                     alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
         spoken(followed, "followed", step)
     with right:
-        layer, head = _head(said)
+        layer, head = _head(said, replay.telling(list(answers.values())[-1]))
         frame.chart(training.attention(said.attention[layer, head], said.texts, said.place), key="head",
                     looking=f"What you are looking at: where layer {layer + 1}, head {head + 1} looked after {step:,} "
                             "steps, a row for each word; the hidden one is framed.",
@@ -57,7 +57,9 @@ def _chosen(steps: list[int]) -> int:
     playing, now = st.session_state.get("playing", False), st.session_state.get("snapshot")
     if now not in steps:
         st.session_state["snapshot"] = now = steps[-1]
-    if playing and now == steps[-1]:
+    if st.session_state.pop("rewind", False):
+        st.session_state["snapshot"] = now = steps[0]
+    elif playing and now == steps[-1]:
         st.session_state["playing"] = False
         st.rerun()
     elif playing:
@@ -69,16 +71,14 @@ def _chosen(steps: list[int]) -> int:
         if not playing and now == steps[-1]:
             st.session_state["rewind"] = True
         st.rerun()
-    if st.session_state.pop("rewind", False):
-        st.session_state["snapshot"] = steps[0]
     return slider.select_slider("Snapshot after training step", steps, key="snapshot",
                                 format_func=lambda one: f"{one:,}")
 
 
-def _head(said: replay.Answer) -> tuple[int, int]:
+def _head(said: replay.Answer, telling: int) -> tuple[int, int]:
     layers, heads = said.attention.shape[:2]
     options = [(layer, head) for layer in range(layers) for head in range(heads)]
-    return st.selectbox("Head", options, index=replay.telling(said), key="replay-head",
+    return st.selectbox("Head", options, index=telling, key="replay-head",
                         format_func=lambda one: f"layer {one[0] + 1}, head {one[1] + 1}")
 
 

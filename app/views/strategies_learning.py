@@ -50,12 +50,12 @@ def _paper() -> None:
     st.markdown("**The paper's own numbers** (Devlin et al., 2019, Table 8; BERT-base, in percent)")
     st.dataframe(strategies.PAPER.rename(columns={"trial": "MASK/SAME/RND"}), hide_index=True, height="content",
                  alt="Table 8 of the BERT paper")
-    st.markdown("Why they differ: the paper's models have a thousand times the weights, learned from billions of words, and "
-                "were judged on other tasks. There fine-tuning makes up for any mix, and what is left is that the frozen "
-                "features of the mask-only model suffer. A small model that stops early shows the cause more plainly than "
-                "the effect: a mix that never keeps a chosen word leaves the model unable to name a word it can see, and "
-                "one that never shows \\[MASK\\] answers worse when it meets one. Compare the order within a panel, not its "
-                "height with the paper's.")
+    st.markdown("Why they differ: the paper's models have several hundred times the weights, learned from billions of "
+                "words, and were judged on other tasks. There fine-tuning makes up for any mix, and what is left is that "
+                "the frozen features of the mask-only model suffer. A small model that stops early shows the cause more "
+                "plainly than the effect: a mix that never keeps a chosen word leaves the model unable to name a word it "
+                "can see, and one that never shows \\[MASK\\] answers worse when it meets one. Compare the order within a "
+                "panel, not its height with the paper's.")
 
 
 def _own() -> None:

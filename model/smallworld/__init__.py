@@ -2,6 +2,7 @@
 
 Sentences come with their dependency trees, features and referents (planted truth, to check a tool against), and
 every choice has a known probability, so `smallworld.bound` can say what the best possible predictor would reach.
+There are 278,076 different sentences (`python3 run.py smallworld count`), and a story is seven of them in a row.
 """
 
 import random

@@ -72,6 +72,10 @@ def test_all_heads_are_drawn_and_a_click_tells_the_rest_of_the_page(open_page, t
     expect(board.locator(".caption")).to_contain_text("Layer 4, head 8")
     expect(page).to_have_url(re.compile("layer=4&heads=8"))
     expect(page.get_by_text("Head 8 works with its 32")).to_be_visible()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Input").click()
+    expect(page.get_by_role("heading", name="Input")).to_be_visible()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
+    expect(board.locator(".caption")).to_contain_text("Layer 4, head 8")
 
 
 def test_a_token_shows_its_row_and_its_column_and_a_click_pins_it(open_page, trace):
@@ -230,16 +234,13 @@ def test_the_board_in_one_file_works_with_all_network_blocked(open_page, chromiu
     context.close()
 
 
-@pytest.mark.parametrize("view", ["head view", "model view"])
-def test_bertviz_draws_offline_and_a_hostile_token_is_shown_not_run(open_page, view):
-    page = open_page("/attention?" + urlencode({"a": f"My {HOSTILE} dog", "b": "He ran.", "panel": "BertViz"}))
-    if view == "model view":
-        page.get_by_text(view, exact=True).click()
-        settled(page)
+def test_bertviz_draws_offline_and_a_hostile_token_is_shown_not_run(open_page):
+    page = open_page("/attention?" + urlencode({"a": HOSTILE, "b": "", "panel": "BertViz"}))
     frame = page.frame_locator("iframe").first
-    expect(frame.locator("svg").first).to_be_visible()
-    if view == "head view":
-        expect(frame.locator("svg").get_by_text("<", exact=True).first).to_be_attached()
+    expect(frame.locator("svg").get_by_text("<", exact=True).first).to_be_attached()
+    page.get_by_text("model view", exact=True).click()
+    expect(frame.locator("svg g").first).to_be_attached()
+    expect(page.get_by_text("BertViz's model view (Vig, 2019)")).to_be_visible()
     assert frame.locator("img").count() == 0
     assert page.title() != "ran"
 

@@ -1,9 +1,6 @@
 """Compare in a real browser: presets fill both sides, each question is answered, what cannot be compared is said."""
 
-import pytest
 from playwright.sync_api import expect
-
-from model.checkpoint import SHIPPED
 
 PAIR = "a=The+keys+are+on+the+table.&b=She+picks+them+up."
 
@@ -29,10 +26,9 @@ def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
     expect(page.get_by_text("a single text and the other a pair")).to_be_visible()
 
 
-@pytest.mark.skipif(not (SHIPPED / "smallworld" / "snapshots").is_dir(), reason="the small world is not shipped yet")
 def test_the_small_world_early_in_its_training_against_its_end(open_page):
     page = open_page("/compare")
-    page.get_by_text("Small world at step 100 against the end", exact=True).click()
-    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 100")
+    page.get_by_text("Small world at step 128 against the end", exact=True).click()
+    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 128")
     expect(page.get_by_role("combobox", name="Right model")).to_have_value("smallworld")
-    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    expect(page.get_by_text("the guesses of smallworld for the hidden word")).to_be_visible()

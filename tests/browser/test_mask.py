@@ -1,5 +1,7 @@
 """The Mask page in a real browser: click to mask, a typed word, replaced words, two sentences compared."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from .conftest import settled
@@ -24,7 +26,7 @@ def test_a_click_masks_a_word_and_the_next_restores_it(open_page):
     settled(page)
     expect(page.get_by_text("tea stood here")).to_be_visible()
     expect(strip(page).locator(".mask")).to_have_count(1)
-    assert "marks=7-8m" in page.url
+    expect(page).to_have_url(re.compile("marks=7-8m"))
     chip(page, "tea, [MASK] ").click()
     settled(page)
     expect(strip(page).locator(".mask")).to_have_count(0)
@@ -53,8 +55,7 @@ def test_a_word_can_be_replaced(open_page):
     page.get_by_label("Replace hot by").fill("cold")
     page.get_by_role("button", name="Replace", exact=True).click()
     expect(strip(page).locator(".replace")).to_have_text("cold")
-    settled(page)
-    assert "6-7rcold" in page.url
+    expect(page).to_have_url(re.compile("6-7rcold"))
 
 
 def test_words_of_both_segments_can_be_masked_and_filled_together(open_page):
@@ -80,7 +81,7 @@ def test_two_sentences_are_compared(open_page):
 
 def test_every_look_answers(open_page):
     page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&look=Layer+by+layer")
-    expect(page.locator(".lens tr.asked td").last).to_have_text("tea")
+    expect(page.locator(".lens tr.asked td").last).to_have_text("coffee")
     for look, said in (("Attention moved", "went elsewhere"), ("Which words", "rank correlation"),
                        ("Both directions", "attention is blocked")):
         page.get_by_role("radio", name=look).or_(page.get_by_role("button", name=look)).first.click()

@@ -26,7 +26,7 @@ def test_a_pair_is_judged_in_words_and_its_packing_is_shown(open_page, english):
 
 def test_a_lesson_fills_the_sidebar_and_asks_its_question(open_page):
     page = open_page("/next-sentence")
-    page.get_by_role("combobox", name="A pair to start from").click()
+    page.get_by_role("combobox", name="A pair to start from").click(timeout=90_000)
     page.get_by_role("option", name="Another topic").click()
     expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The treaty was signed in the following spring.")
     expect(page.get_by_text("Which words of B give it away?")).to_be_visible()

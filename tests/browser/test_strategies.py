@@ -1,5 +1,7 @@
 """The Masking strategies page in a real browser: sliders, draws, fates, and models trained from the page."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from .conftest import settled
@@ -18,7 +20,7 @@ def test_sliders_change_the_mix(open_page):
     expect(page.locator(".chips").first).to_contain_text("hairy")
     slide(page, "[MASK]", "ArrowLeft", 4)
     expect(page.get_by_text("In proportion: 75% [MASK]")).to_be_visible()
-    assert "mask=60" in page.url
+    expect(page).to_have_url(re.compile("mask=60"))
 
 
 def test_drawing_again_draws_another(open_page):

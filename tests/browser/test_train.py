@@ -17,7 +17,7 @@ def _slider(page: Page):
 
 def test_the_replay_is_there_without_a_click(open_page):
     page = open_page("/train")
-    expect(page.locator(".js-plotly-plot")).to_have_count(5)
+    expect(page.locator(".js-plotly-plot")).to_have_count(5, timeout=120_000)
     expect(_slider(page)).to_be_visible()
     expect(page.get_by_text("best possible").first).to_be_visible()
 
@@ -25,12 +25,12 @@ def test_the_replay_is_there_without_a_click(open_page):
 def test_the_slider_moves_predictions_and_attention_together(open_page):
     page = open_page("/train")
     said = page.locator(".js-plotly-plot").first
-    expect(said).to_contain_text("were")
+    expect(said).to_contain_text("go", timeout=120_000)
     _slider(page).focus()
     page.keyboard.press("Home")
     expect(page.get_by_text("behind [MASK] after 0 steps")).to_be_visible()
     expect(page.get_by_text(re.compile(r"looked after 0 steps"))).to_be_visible()
-    expect(said).not_to_contain_text("were")
+    expect(said).not_to_contain_text("go")
 
 
 def test_play_goes_through_the_snapshots_by_itself(open_page):

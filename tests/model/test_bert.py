@@ -38,8 +38,8 @@ def test_the_input_is_the_normalised_sum_of_three_embeddings(little):
 def test_output_0_of_the_next_sentence_head_is_isnext(little):
     bert = Bert.random(little.config, little.tokenizer, seed=1)
     with torch.no_grad():
-        bert.nsp.classifier.weight.zero_()
-        bert.nsp.classifier.bias.copy_(torch.tensor([3.0, 0.0]))
+        bert.need_nsp().classifier.weight.zero_()
+        bert.need_nsp().classifier.bias.copy_(torch.tensor([3.0, 0.0]))
     assert bert.trace(*TEXTS[:2]).nsp == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-5)
 
 

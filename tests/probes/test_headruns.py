@@ -72,8 +72,9 @@ def test_on_the_small_world_a_planted_head_is_found_and_random_attention_is_not(
 def test_the_pruning_curve_survives_the_disk(little, source, tmp_path):
     finished(headruns.pruning(tmp_path, source, TEXTS, words=3, points=4, orders=3, seed=0))
     curve, words = headruns.pruning_found(tmp_path)
-    assert list(curve["gone"]) == [0, 2, 4, 6, 8]
-    assert np.all(curve["low"].to_numpy() <= curve["high"].to_numpy())
+    assert curve["gone"].tolist() == [0, 2, 4, 6, 8]
+    assert float((curve["high"] - curve["low"]).min()) >= 0
     questions = ablation.exam(little, TEXTS, seed=0)
     assert words == len(questions)
-    assert curve["greedy"][0] == pytest.approx(float(ablation.losses(little, questions, [[]])[0]), abs=1e-4)
+    whole = float(ablation.losses(little, questions, [[]])[0])
+    assert float(curve["greedy"].to_numpy()[0]) == pytest.approx(whole, abs=1e-4)

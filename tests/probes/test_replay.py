@@ -18,11 +18,11 @@ def test_the_shipped_snapshots_lead_from_nothing_to_the_finished_model():
 
 def test_agreement_at_a_distance_is_learned_on_the_way():
     kept = replay.snapshots(RUN)
-    text = "The books near the shelf [MASK] very heavy. She wanted to read them."
+    text = "Anna and her brother like the market and [MASK] there every Friday."
     first, last = replay.answer(kept[0].path, text), replay.answer(kept[-1].path, text)
-    assert first.words.get("were", 0) < 0.05 and next(iter(last.words)) == "were" and last.words["were"] > 0.8
-    other = replay.answer(kept[-1].path, text.replace("books", "book").replace("them", "it"))
-    assert next(iter(other.words)) == "was"
+    assert first.words.get("go", 0) < 0.05 and last.words["go"] > 0.8
+    alone = replay.answer(kept[-1].path, text.replace(" and her brother like", " likes"))
+    assert alone.words["goes"] > 0.8
 
 
 def test_attention_rows_of_a_snapshot_sum_to_one():

@@ -191,8 +191,8 @@ class TestShipped:
     @pytest.mark.parametrize("name", ["strategies", "sight"])
     def test_every_model_beats_the_commonest_word_and_none_the_best_possible(self, name):
         table = shipped.results(name)
-        assert (table["masked"] > table["masked_common"].max()).all()
-        assert (table["masked"] < shipped.ceiling(name)).all()
+        assert float(table["masked"].min()) > float(table["masked_common"].max())
+        assert float(table["masked"].max()) < shipped.ceiling(name)
 
     def test_naming_words_in_sight_is_learned_from_kept_words_alone(self):
         means = shipped.results("strategies").groupby("trial")["unmasked"].mean().to_dict()

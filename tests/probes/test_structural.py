@@ -88,8 +88,9 @@ def test_every_layer_stands_beside_its_baselines(upos):
     for name in ("accuracy", "control", "twin", "majority", "word_type"):
         assert rows[name].between(0, 1).all()
     np.testing.assert_allclose(rows["selectivity"], rows["accuracy"] - rows["control"])
-    assert (rows["low"] <= rows["accuracy"]).all() and (rows["accuracy"] <= rows["high"]).all()
-    assert rows["accuracy"].max() > rows["majority"].max() + 0.2
+    low, accuracy, high = (rows[name].to_numpy() for name in ("low", "accuracy", "high"))
+    assert np.all(low <= accuracy) and np.all(accuracy <= high)
+    assert accuracy.max() > rows["majority"].to_numpy().max() + 0.2
     assert (rows["bits"] < upos.baselines["uniform_bits"]).all()
     assert abs(sum(upos.mix["weights"]) - 1) < 1e-4
 

@@ -96,7 +96,7 @@ function said(board) {
   if (choice.unit === "words") parts.push("Whole words: summed over the pieces looked at, averaged over the pieces that look.");
   if (choice.edges.length < 4) parts.push("Some directions between the sentences are left out; nothing is rescaled for that.");
   if (choice.threshold > 0) parts.push(`Weaker than ${percent(choice.threshold)}${data.normalised ? "" : " of the largest value"} is not drawn.`);
-  if (data.bits === 8) parts.push(`Values are exact to about ${(data.scale / (data.signed ? 127 : 255)).toFixed(3)}; “Take it away” has all digits.`);
+  if (data.bits === 8) parts.push(`Values are exact to about ${(data.scale / (data.signed ? 127 : 255)).toFixed(3)}.`);
   return parts.join(" ");
 }
 

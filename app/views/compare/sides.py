@@ -17,6 +17,7 @@ class Offer:
     label: str
     path: Path
     random: bool = False
+    step: int | None = None  # of its training, where it is a snapshot
 
     def load(self) -> Bert:
         bert = state.load(str(self.path))
@@ -42,15 +43,10 @@ def offered() -> dict[str, Offer]:
     offers: list[Offer] = []
     for found in state.models():
         offers += [Offer(found.name, found.path), Offer(f"{found.name}, random weights", found.path, random=True)]
-        offers += [Offer(f"{found.name}, {step(snapshot.path)}", snapshot.path)
+        offers += [Offer(f"{found.name}, step {int(snapshot.name):,}", snapshot.path, step=int(snapshot.name))
                    for snapshot in model.available([found.path / "snapshots"])
-                   if snapshot.path.parent == found.path / "snapshots"]
+                   if snapshot.path.parent == found.path / "snapshots" and snapshot.name.isdigit()]
     return {offer.label: offer for offer in offers}
-
-
-def step(path: Path) -> str:
-    """A snapshot folder as people say it: 0000100 -> step 100."""
-    return f"step {int(path.name):,}" if path.name.isdigit() else path.name
 
 
 def chosen(name: str, default: str, offers: dict[str, Offer]) -> Side:

@@ -17,8 +17,16 @@ SIDES = ("Layers", "Mistakes", "Live probe", "Compare")
 RANDOM = ", random weights"
 
 
+def want(name: str) -> None:
+    """Let the next run of the page show this result: a choice on screen cannot be changed once it is drawn."""
+    st.session_state["probe-wanted"] = name
+
+
 def show(found: dict[str, Result]) -> None:
     """Choose one of the results and a side to look at it from."""
+    wanted = st.session_state.pop("probe-wanted", None)
+    if wanted in found:
+        st.session_state["probe-result"] = wanted
     name = st.selectbox("Result", list(found), key="probe-result")
     result = found[name]
     _sizes(result)

@@ -67,7 +67,6 @@ def _ask() -> None:
                      "data": experiment.SMALL_WORLD if upload is None else _plain(upload.name)}
         files = {} if upload is None else {_plain(upload.name): upload.getvalue()}
         jobs.submit(WORK, arguments, f"{titles[task]} in {bert.about.name}", files)
-        st.session_state.pop("probe-result", None)
         st.rerun()
 
 
@@ -102,13 +101,15 @@ def _plain(name: str) -> str:
 def _live(id: str, was_busy: bool) -> None:
     """How far a job is, and the layers that are already there."""
     job = jobs.find(id)
+    result = _read(job.folder)
     if was_busy and not job.busy:
+        if result is not None and result.rows:
+            probe_result.want(_name(result, id))
         st.rerun()
     with st.container(border=True):
         st.markdown(f"**{frame.plain(job.title)}**")
         panel.bar(job)
         panel.buttons(job)
-        result = _read(job.folder)
         if result is not None and result.rows and job.busy:
             frame.chart(figures.curve(result), key="growing",
                         looking=f"What you are looking at: the {len(result.rows)} layers that are done, with their "
@@ -143,5 +144,5 @@ def _reopen() -> None:
         opened = st.session_state.setdefault("probe-opened", {})
         if file is not None and f"{file.name} (opened)" not in opened:
             opened[f"{file.name} (opened)"] = results.parse(file.getvalue().decode("utf-8", "replace"), file.name)
-            st.session_state.pop("probe-result", None)
+            probe_result.want(f"{file.name} (opened)")
             st.rerun()

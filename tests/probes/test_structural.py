@@ -130,10 +130,12 @@ def test_a_file_that_is_no_result_is_refused_in_a_sentence(text):
         results.parse(text, "mine.json")
 
 
-def test_the_confusion_matrix_counts_every_test_example(upos):
+def test_the_confusion_matrix_counts_every_test_example_whose_label_was_seen_in_training(upos):
     counts = np.array(upos.confusion["2"])
-    assert counts.sum() == upos.sizes["test"]
-    assert counts.trace() / counts.sum() == pytest.approx(upos.rows[2]["accuracy"])
+    unseen = upos.sizes["test"] - counts.sum()
+    assert 0 <= unseen <= 0.02 * upos.sizes["test"]
+    # a label that training never saw cannot be said, so its examples count as wrong
+    assert counts.trace() / upos.sizes["test"] == pytest.approx(upos.rows[2]["accuracy"])
 
 
 def test_the_live_probe_says_what_the_experiment_learned(upos, folder):

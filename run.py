@@ -89,7 +89,7 @@ def test(words: list[str]) -> int:
     environment = {"BERTSCOPE_CHROMIUM": browser()}
     started = time.monotonic()
     for name, command in (("Lint", ["-m", "ruff", "check", "."]), ("Types", ["-m", "pyright", "--level", "error"]),
-                          ("Tests", ["-m", "pytest", "-q", *words])):
+                          ("Tests", ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *words])):
         say(name)
         failed = run(PYTHON, *command, **environment)
         if failed:

@@ -33,11 +33,13 @@ def blanked(trace: Trace, word: int) -> tuple[str, str, str]:
 
 
 def telling_head(trace: Trace, word: int) -> tuple[int, int]:
-    """The (layer, head) that sends most of a word's attention to one word further off than its neighbours."""
+    """The (layer, head) that links a word most to one further off than its neighbours, and is busy with words at all."""
     own = np.array([token.word == word for token in trace.tokens])
     others = np.array([token.word is not None and abs(token.word - word) > 1 for token in trace.tokens])
     if not others.any():
         return 0, 0
     strongest = trace.attention[:, :, own][..., others].mean(2).max(-1)  # (layers, heads)
-    layer, head = np.unravel_index(strongest.argmax(), strongest.shape)
+    words = np.array([not token.special for token in trace.tokens])
+    busy = trace.attention[:, :, words][..., words].sum(-1).mean(-1)  # (layers, heads), the rest goes to [CLS] and [SEP]
+    layer, head = np.unravel_index((strongest * busy).argmax(), strongest.shape)
     return int(layer), int(head)

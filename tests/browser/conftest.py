@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=120_000)
 
 
 def pytest_collection_modifyitems(items):
@@ -97,5 +97,5 @@ def open_page(server, chromium):
 
 def settled(page: Page) -> None:
     """Wait until the script has run and the page shows its heading or its one sentence of trouble."""
-    page.wait_for_selector("h1, [data-testid=stAlert]", timeout=60_000)
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
+    page.wait_for_selector("h1, [data-testid=stAlert]", timeout=120_000)
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=120_000)

@@ -1,5 +1,7 @@
 """How text becomes input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,11 +39,15 @@ def test_blanking_a_word_splits_the_text_around_all_its_pieces(english):
     assert showcase.worth_hiding(showcase.words(trace)) == word
 
 
-def test_the_telling_head_has_the_strongest_far_link(little):
+def test_the_telling_head_has_a_strong_far_link_and_is_busy_with_words(little):
     trace = little.trace("the cat sat on the mat")
-    layer, head = showcase.telling_head(trace, 0)
-    far = [token.position for token in trace.tokens if token.word is not None and token.word > 1]
-    assert trace.attention[layer, head, 1, far].max() == trace.attention[:, :, 1, far].max()
+    attention = np.zeros_like(trace.attention)
+    attention[:, :, :, 0] = 1  # every head looks at [CLS] only, but for two
+    attention[0, 1, 1] = attention[1, 2, 1] = np.eye(8)[5]
+    attention[1, 2, 2:7] = np.eye(8)[1:6]
+    assert showcase.telling_head(replace(trace, attention=attention.copy()), 0) == (1, 2)
+    attention[1, 2, 1] = np.eye(8)[2]  # a link to the next word tells little
+    assert showcase.telling_head(replace(trace, attention=attention.copy()), 0) == (0, 1)
 
 
 def test_a_sentence_of_signs_only_is_said_to_have_no_word(english):

@@ -130,9 +130,11 @@ def test_a_file_that_is_no_result_is_refused_in_a_sentence(text):
         results.parse(text, "mine.json")
 
 
-def test_the_confusion_matrix_agrees_with_the_accuracy(upos):
+def test_the_confusion_matrix_counts_every_test_example_whose_label_was_seen_in_training(upos):
     counts = np.array(upos.confusion["2"])
-    assert counts.sum() <= upos.sizes["test"]  # a label never seen in training has no row, and counts as wrong
+    unseen = upos.sizes["test"] - counts.sum()
+    assert 0 <= unseen <= 0.02 * upos.sizes["test"]
+    # a label that training never saw cannot be said, so its examples count as wrong
     assert counts.trace() / upos.sizes["test"] == pytest.approx(upos.rows[2]["accuracy"])
 
 

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app import limits, state
+from app.figures import theme
 from model import Problem
 
 STYLE = Path(__file__).parent / "style.css"
@@ -22,7 +23,11 @@ def title(name: str, answers: str) -> None:
 
 def chart(figure: go.Figure, looking: str, alt: str, key: str) -> None:
     """A figure with one line on what you are looking at, and its description for those who cannot see it."""
-    ink = INK["dark" if st.context.theme.type == "dark" else "light"]
+    ink = INK["light"]
+    if st.context.theme.type == "dark":
+        ink = INK["dark"]
+        theme.for_the_dark(figure)
+        figure.update_traces(insidetextfont={"color": ink}, selector={"type": "bar"})  # plotly thinks the page is white
     figure.update_layout(font={"color": ink})
     figure.update_xaxes(tickfont={"color": ink}, title={"font": {"color": ink}})
     figure.update_yaxes(tickfont={"color": ink}, title={"font": {"color": ink}})

@@ -47,7 +47,6 @@ REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
 BANKS_KEPT = 4  # uploaded treebanks kept in memory
 UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
-EXAMPLE_WORDS = 500  # of the experiment the page shows before anything was asked
 RESULTS_LISTED = 30
 
 # attention

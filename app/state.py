@@ -2,7 +2,6 @@
 
 import gc
 import os
-import tempfile
 from pathlib import Path
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 import model
 from app import limits
 from model import Bert, CheckpointProblem, Found, InputProblem, Trace
-from probes import concordance, contexts, experiment, neighbours, replay, results, treebank
+from probes import concordance, contexts, experiment, neighbours, replay, results, shipped, treebank
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -73,14 +72,10 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
         raise InputProblem(f"{name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
 
 
-@st.cache_resource(show_spinner="Probing a few words of the small world …")
-def probed_example() -> results.Result:
-    """A small experiment, so that the Probes page has something true to show before anything was asked of it."""
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in experiment.run(Path(folder), DEFAULT_MODEL, experiment.SMALL_WORLD, "deprel",
-                                layers="0,2,4,6", limit=limits.EXAMPLE_WORDS):
-            pass
-        return results.read(Path(folder) / results.RESULT)
+@st.cache_resource
+def probed() -> list[results.Result]:
+    """The probing experiments that come with the project: something true to show before anything was asked."""
+    return shipped.probed()
 
 
 @st.cache_resource

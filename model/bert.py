@@ -5,8 +5,9 @@ batch, heads, query, key, hidden.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,11 @@ class Batch:
     segments: Tensor
     mask: Tensor
 
+    @cached_property
+    def bias(self) -> Tensor:
+        """What is added to scores so that nobody looks at padding, (batch, 1, 1, key)."""
+        return torch.zeros_like(self.mask, dtype=torch.float32).masked_fill(~self.mask, -torch.inf)[:, None, None, :]
+
     @classmethod
     def of(cls, inputs: "Encoding | Sequence[Encoding] | Batch", pad: int = 0) -> "Batch":
         if isinstance(inputs, Batch):
@@ -112,12 +118,16 @@ class Attention(nn.Module):
         return x.view(*x.shape[:2], self.heads, self.head_size).transpose(1, 2)  # (batch, heads, seq, head_size)
 
     def forward(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
+        """What attention adds to every state, (batch, query, hidden)."""
+        return self.join(self.mixed(x, bias, gates, layer, watch))
+
+    def mixed(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
+        """The values mixed by attention, the heads side by side, (batch, query, hidden)."""
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
         if watch is _unwatched and gates is None:
             # the same mix by torch's kernel, faster in training; nobody asked for the tables in between
             dropped = self.dropout.p if self.training else 0.0
-            mixed = F.scaled_dot_product_attention(query, key, value, bias, dropped)
-            return self.join(mixed.transpose(1, 2).flatten(2))
+            return F.scaled_dot_product_attention(query, key, value, bias, dropped).transpose(1, 2).flatten(2)
         scores = query @ key.transpose(-1, -2) / math.sqrt(self.head_size)  # (batch, heads, query, key)
         attention = torch.softmax(scores + bias, dim=-1)
         mixed = self.dropout(attention) @ value  # (batch, heads, query, head_size)
@@ -126,7 +136,7 @@ class Attention(nn.Module):
         for name, part in (("query", query), ("key", key), ("value", value),
                            ("scores", scores), ("attention", attention), ("mixed", mixed)):
             watch(name, layer, part)
-        return self.join(mixed.transpose(1, 2).flatten(2))  # (batch, query, hidden)
+        return mixed.transpose(1, 2).flatten(2)
 
 
 class Layer(nn.Module):
@@ -143,7 +153,10 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
     def forward(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
-        attended = self.attention(x, bias, gates, layer, watch)
+        return self.finished(x, self.attention(x, bias, gates, layer, watch), layer, watch)
+
+    def finished(self, x: Tensor, attended: Tensor, layer: int, watch: Watch) -> Tensor:
+        """The rest of the layer, which looks at each state alone: any selection of states, (..., hidden)."""
         x = self.attention_norm(x + self.dropout(attended))
         neurons = self.activation(self.up(x))  # (batch, seq, intermediate)
         written = self.down(neurons)
@@ -224,17 +237,41 @@ class Bert(nn.Module):
     def forward(self, inputs: Encoding | Sequence[Encoding] | Batch, edits: Edits | Sequence[Edits] | None = None,
                 watch: Watch = _unwatched) -> Tensor:
         """The state of every token after the last layer, (batch, seq, hidden); `watch` is shown the rest."""
+        batch, change = self._asked(inputs, edits)
+        return self._through(self.layers, batch, change, watch)
+
+    def at(self, rows: Tensor, positions: Tensor, inputs: Encoding | Sequence[Encoding] | Batch,
+           edits: Edits | Sequence[Edits] | None = None) -> Tensor:
+        """The states after the last layer at some places only, by row and position: (places,) -> (places, hidden).
+
+        The same states as `forward` gives, sooner: the last layer finishes these places and no others.
+        """
+        batch, change = self._asked(inputs, edits)
+        if len(self.layers) in change.patches:
+            raise ValueError("the states after the last layer are patched in `forward` only")
+        *before, last = self.layers
+        x = self._through(before, batch, change, _unwatched)
+        mixed = last.attention.mixed(x, *self._seen(batch, change, len(before)), len(before), _unwatched)
+        attended = last.attention.join(mixed[rows, positions])
+        return last.finished(x[rows, positions], attended, len(before), _unwatched)
+
+    def _asked(self, inputs: Encoding | Sequence[Encoding] | Batch, edits: Edits | Sequence[Edits] | None
+               ) -> tuple[Batch, Compiled]:
         batch = Batch.of(inputs, self.config.pad_token_id)
         if batch.ids.shape[1] > self.config.max_position_embeddings:
             raise InputProblem(f"This model reads at most {self.config.max_position_embeddings} wordpieces at once.")
-        change = compiled(edits, self.config, batch.mask)
-        bias = torch.zeros_like(batch.mask, dtype=torch.float32).masked_fill(~batch.mask, -torch.inf)[:, None, None, :]
+        return batch, compiled(edits, self.config, batch.mask)
+
+    def _through(self, layers: Iterable[nn.Module], batch: Batch, change: Compiled, watch: Watch) -> Tensor:
         x = _patched(self.embeddings(batch.ids, batch.segments, watch), 0, change, watch)
-        for index, layer in enumerate(self.layers):
-            seen = bias + change.bias[index] if index in change.bias else bias
-            gates = None if change.gates is None else change.gates[:, index]
-            x = _patched(layer(x, seen, gates, index, watch), index + 1, change, watch)
+        for index, layer in enumerate(layers):
+            x = _patched(layer(x, *self._seen(batch, change, index), index, watch), index + 1, change, watch)
         return x
+
+    def _seen(self, batch: Batch, change: Compiled, layer: int) -> tuple[Tensor, Tensor | None]:
+        """What is added to the scores of a layer, -inf where nobody may look, and the gates of its heads."""
+        gates = None if change.gates is None else change.gates[:, layer]
+        return batch.bias + change.bias[layer] if layer in change.bias else batch.bias, gates
 
     def words(self, states: Tensor) -> Tensor:
         """Scores of every word at the given states: (..., hidden) -> (..., vocabulary)."""

@@ -59,7 +59,7 @@ def task(pairs: list[Pair], tokenizer: WordPiece, mix: Mix, generator: np.random
 class Objective(nn.Module):
     """The two losses of a task, summed over its words and its pairs: (2,), and how many were right: (2,).
 
-    Logits over the vocabulary are computed at the chosen places only; no other place has a part in the loss.
+    Last states and logits are computed at the chosen places and [CLS] only; no other place has a part in the loss.
     """
 
     def __init__(self, bert: Bert, sight: str = "both"):
@@ -67,9 +67,12 @@ class Objective(nn.Module):
         self.bert, self.edits = bert, Edits(sight=sight)
 
     def forward(self, given: Task) -> tuple[Tensor, Tensor]:
-        states = self.bert(given.batch, self.edits)  # (batch, seq, hidden)
-        words = self.bert.words(states.flatten(0, 1)[given.places])  # (chosen, vocabulary)
-        follows = self.bert.follows(states)  # (batch, 2)
+        pairs, length = given.batch.ids.shape
+        firsts = torch.arange(0, pairs * length, length, device=given.places.device)
+        places = torch.cat([given.places, firsts])
+        states = self.bert.at(places // length, places % length, given.batch, self.edits)
+        words = self.bert.words(states[:-pairs])  # (chosen, vocabulary)
+        follows = self.bert.need_nsp()(states[-pairs:])  # (batch, 2)
         losses = torch.stack([F.cross_entropy(words, given.words, reduction="sum"),
                               F.cross_entropy(follows, given.labels, reduction="sum")])
         with torch.no_grad():

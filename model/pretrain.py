@@ -14,6 +14,7 @@ from .bert import About, Bert
 from .objective import Scores, task
 from .pairs import Pairs, batches
 from .problem import InputProblem, Problem
+from .quickened import quickened
 from .recipe import Recipe
 from .run import Run, finished
 from .tokenizer import WordPiece
@@ -147,6 +148,8 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
         pieces = (checkpoint.load(recipe.tokenizer).tokenizer if recipe.tokenizer
                   else _vocabulary(_need(documents, folder), recipe))
         bert = Bert.random(recipe.shape(pieces.size), pieces, recipe.seed)
+        if recipe.quick:
+            quickened(bert, recipe.seed)
     if recipe.length > bert.config.max_position_embeddings:
         raise InputProblem(f"This model reads at most {bert.config.max_position_embeddings} wordpieces at once.")
     return bert

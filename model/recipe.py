@@ -19,12 +19,13 @@ class Recipe:
 
     preset, config   size of a new model: a published size, and any fields of BertConfig changed
     vocabulary       wordpieces to learn from the texts; or `tokenizer`: the checkpoint whose vocabulary to use
+    quick            begin a new model as `model.quickened` does, so that a small one learns sooner
     init             a checkpoint to go on from instead of a new model; heads that it lacks are added
     mix, negatives   how words are masked, and where the second half of a NotNext pair comes from: another, same
     sight            both, or left or right: what each position may look at in every layer, while learning
     length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
     steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
-    snapshots        how many checkpoints to keep for each doubling of the steps, for a replay; 0 for none
+    snapshots        how many checkpoints to keep while the steps grow tenfold, for a replay; 0 for none
     evaluations      how often the held-out documents are asked, and `held` pairs of them each time
     """
 
@@ -32,6 +33,7 @@ class Recipe:
     config: dict = field(default_factory=dict)
     vocabulary: int = 8000
     tokenizer: str | None = None
+    quick: bool = False
     init: str | None = None
     mix: Mix = field(default_factory=Mix)
     negatives: str = "another"
@@ -91,7 +93,7 @@ class Recipe:
         """Whether a snapshot belongs to this step: 0, then evenly spaced on a logarithmic scale."""
         if not self.snapshots:
             return False
-        return step == 0 or step in {round(2 ** (n / self.snapshots)) for n in range(32 * self.snapshots)}
+        return step == 0 or step in {round(10 ** (n / self.snapshots)) for n in range(10 * self.snapshots)}
 
     def write(self, path: Path, **extra) -> None:
         path.write_text(json.dumps(asdict(self) | extra, indent=2) + "\n", encoding="utf-8")

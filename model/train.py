@@ -46,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--minutes", type=float, help="train for this long, or")
     add("--steps", type=int, help="for so many steps")
     add("--preset", choices=SIZES, default=default.preset, help="size of a new model (default %(default)s)")
+    add("--quick", action="store_true", help="begin a small new model so that it learns sooner (see model/quickened.py)")
     add("--init", metavar="CHECKPOINT", help="go on from this checkpoint instead; heads that it lacks are added")
     add("--vocabulary", type=int, default=default.vocabulary, help="wordpieces to learn (default %(default)s)")
     add("--tokenizer", metavar="CHECKPOINT", help="use the vocabulary of this checkpoint instead")
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--evaluations", type=int, default=default.evaluations, metavar="N",
         help="ask the held-out documents so often (default %(default)s)")
     add("--held", type=int, default=default.held, metavar="N", help="pairs of them each time (default %(default)s)")
-    add("--snapshots", type=int, default=0, metavar="N", help="keep N checkpoints for each doubling of the steps")
+    add("--snapshots", type=int, default=0, metavar="N", help="keep N checkpoints while the steps grow tenfold")
     add("--seed", type=int, default=default.seed)
     add("--threads", type=int, help="processor threads (default: torch decides)")
     return parser
@@ -76,8 +77,8 @@ def _recipe(given: argparse.Namespace) -> Recipe | None:
         mask, random, keep = (float(part) / 100 for part in given.mix.split("/"))
     except ValueError:
         raise InputProblem("--mix is three percentages, masked/random/kept, such as 80/10/10.") from None
-    names = ("preset", "vocabulary", "tokenizer", "init", "negatives", "length", "batch", "steps", "minutes", "rate",
-             "dropout", "seed", "threads", "snapshots", "hold_out", "evaluations", "held")
+    names = ("preset", "vocabulary", "tokenizer", "quick", "init", "negatives", "length", "batch", "steps", "minutes",
+             "rate", "dropout", "seed", "threads", "snapshots", "hold_out", "evaluations", "held")
     return Recipe(mix=Mix(mask, random, keep, given.chosen / 100, given.whole_words),
                   **{name: getattr(given, name) for name in names})
 

@@ -42,7 +42,8 @@ def masked(bert: Bert, encoding: Encoding, positions: Sequence[int]) -> Encoding
 def probabilities(bert: Bert, encoding: Encoding, positions: Sequence[int], edits: Edits | None = None) -> np.ndarray:
     """The model's prediction at some positions of an input as it stands: (positions, vocabulary)."""
     with torch.inference_mode():
-        states = bert(encoding, edits)[0, list(positions)]
+        asked = torch.tensor(positions, dtype=torch.long)
+        states = bert.at(torch.zeros_like(asked), asked, encoding, edits)
         return bert.words(states).softmax(-1).numpy()
 
 
@@ -95,7 +96,7 @@ def standing(bert: Bert, encoding: Encoding, start: int, stop: int, word: str) -
     blank = [bert.tokenizer.mask]
     rows = [spliced(bert, encoding, start, stop, ids[:done] + blank * (len(ids) - done)) for done in range(len(ids))]
     with torch.inference_mode():
-        states = bert(rows)[torch.arange(len(ids)), torch.arange(start, start + len(ids))]
+        states = bert.at(torch.arange(len(ids)), torch.arange(start, start + len(ids)), rows)
         predicted = bert.words(states).softmax(-1).numpy()
     each = tuple(float(predicted[place, piece]) for place, piece in enumerate(ids))
     place = int(rank(predicted, ids)[0]) if len(ids) == 1 else None
@@ -139,7 +140,7 @@ def each(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 1024) 
         true = batch.ids[every, at]
         batch.ids[every, at] = bert.tokenizer.mask
         with torch.inference_mode():
-            scores = bert.words(bert(batch)[every, at])  # (rows, vocabulary)
+            scores = bert.words(bert.at(every, at, batch))  # (rows, vocabulary)
             logs = (scores[every, true] - scores.logsumexp(-1)).numpy()
         for owner, n, log in zip(owners, nth, logs, strict=True):
             found[owner][n] = log

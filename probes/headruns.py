@@ -4,6 +4,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -13,59 +14,54 @@ import model
 from model import InputProblem, smallworld
 
 from . import ablation, experiment, relations, treebank
-from .survey import survey
+from .survey import even, survey
 
-RESULT = "result.json"
+RESULT, CORPUS, TREEBANK = "result.json", "corpus.txt", "treebank.conllu"
 
 
 def corpus(folder: Path, source: str, sentences: int) -> Iterator[dict]:
-    """What heads do over the lines of corpus.txt: the summary of `heads` as a table."""
+    """What heads do over the lines of the corpus in the folder: the summary of `heads` as a table."""
     bert = model.load(source, hub=True)
-    lines = (folder / "corpus.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = (folder / CORPUS).read_text(encoding="utf-8", errors="replace").splitlines()
     encodings = [bert.tokenizer.encode(line) for line in lines if line.strip()][:sentences]
     if not encodings:
         raise InputProblem("The corpus holds no line of text.")
-    started = time.monotonic()
+    started, baseline = time.monotonic(), even(encodings)
     for done, table in survey(bert, encodings):
-        _write(folder, {"read": done, "table": table.to_dict("list")})
+        _write(folder, {"read": done, "table": table.to_dict("list"), "even": baseline})
         yield _progress(done, len(encodings), started, f"Read {done:,} of {len(encodings):,} sentences")
 
 
-def corpus_found(folder: Path) -> tuple[int, pd.DataFrame]:
-    """How many sentences were read, and the summary."""
+def corpus_found(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
+    """How many sentences were read, the summary, and the same numbers for a head that looks everywhere alike."""
     found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    return found["read"], pd.DataFrame(found["table"])
+    return found["read"], pd.DataFrame(found["table"]), found["even"]
 
 
-def grammar(folder: Path, source: str, sentences: int, least: int) -> Iterator[dict]:
-    """Which head follows which relation in treebank.conllu, or in the small world where there is no such file."""
+def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[dict]:
+    """Which head follows which relation in the treebank of this name in the folder, or in the small world without one."""
     bert = model.load(source, hub=True)
-    path = folder / "treebank.conllu"
-    bank = treebank.read(path) if path.is_file() else planted(sentences)
+    bank = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
     kept, skipped = treebank.aligned(bert, bank.sentences[:sentences])
-    started, found = time.monotonic(), None
+    started = time.monotonic()
     for found in relations.relations(bert, kept):
+        _write(folder, {
+            "layers": found.layers, "heads": found.heads, "sentences": found.sentences, "skipped": skipped,
+            "count": dict(found.count), "offsets": {name: list(each.items()) for name, each in found.offsets.items()},
+            "right": {name: each.tolist() for name, each in found.right.items()},
+            "first": {name: each.tolist() for name, each in found.first.items()},
+            "examples": [asdict(example) for example in found.examples]})
         yield _progress(found.sentences, len(kept), started, f"Read {found.sentences:,} of {len(kept):,} sentences")
-    assert found is not None
-    shown = []
-    for row in found.table(least).to_dict("records"):
-        right = relations.example(bert, kept, row["relation"], row["direction"], row["layer"], row["head"])
-        shown.append({"relation": row["relation"], "direction": row["direction"],
-                      "words": list(right[0].sentence.words), "dependent": right[1],
-                      "head": right[0].sentence.heads[right[1]]} if right else None)
-    _write(folder, {
-        "layers": found.layers, "heads": found.heads, "sentences": found.sentences, "skipped": skipped,
-        "count": dict(found.count), "offsets": {name: list(each.items()) for name, each in found.offsets.items()},
-        "right": {name: each.tolist() for name, each in found.right.items()}, "examples": [e for e in shown if e]})
 
 
-def grammar_found(folder: Path) -> tuple[relations.Relations, list[dict]]:
-    """The counts, and for rows of the table a sentence in which the head is right: words, dependent, head."""
+def grammar_found(folder: Path) -> relations.Relations:
+    """The counts over the sentences read, with a sentence for every head that was ever right."""
     found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     offsets = defaultdict(Counter, {name: Counter(dict(each)) for name, each in found["offsets"].items()})
-    right = {name: np.array(each) for name, each in found["right"].items()}
+    right, first = ({name: np.array(each) for name, each in found[part].items()} for part in ("right", "first"))
+    examples = [relations.Example(**each | {"words": tuple(each["words"])}) for each in found["examples"]]
     return relations.Relations(found["layers"], found["heads"], found["sentences"], Counter(found["count"]), offsets,
-                               right), found["examples"]
+                               right, first, examples)
 
 
 def planted(sentences: int, seed: int = 0) -> treebank.Treebank:

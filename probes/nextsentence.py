@@ -78,8 +78,9 @@ def judged(bert: Bert, encodings: Sequence[Encoding], edits: Sequence[Edits] | N
     head = bert.need_nsp()
     for rows in alike(encodings, tokens_at_once):
         with torch.inference_mode():
-            states = bert([encodings[row] for row in rows], None if edits is None else [edits[row] for row in rows])
-            scores = head(states[:, 0]).double()  # (batch, 2), IsNext first
+            first = bert.at(torch.arange(len(rows)), torch.zeros(len(rows), dtype=torch.long),
+                            [encodings[row] for row in rows], None if edits is None else [edits[row] for row in rows])
+            scores = head(first).double()  # (batch, 2), IsNext first
         yield rows, (scores[:, 0] - scores[:, 1]).numpy()
 
 

@@ -11,9 +11,18 @@ from torch import Tensor
 
 from model import Bert, InputProblem, alike
 
-from .treebank import ROOT, Aligned
+from .treebank import ROOT, Aligned, Sentence
 
 DIRECTIONS = ("dependent looks at head", "head looks at dependent")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence in which a head is right about one of its words."""
+
+    words: tuple[str, ...]
+    dependent: int
+    head: int
 
 
 @dataclass
@@ -26,19 +35,32 @@ class Relations:
     count: Counter[str] = field(default_factory=Counter)  # how often each relation was seen
     offsets: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # head − dependent
     right: dict[str, np.ndarray] = field(default_factory=dict)  # relation -> (directions, layers, heads)
+    first: dict[str, np.ndarray] = field(default_factory=dict)  # the same, the example each head was first right in, or −1
+    examples: list[Example] = field(default_factory=list)
 
-    def add(self, attention: np.ndarray, heads: Sequence[int], names: Sequence[str]) -> None:
-        """One sentence: attention between its words (layers, heads, words, words) and its tree."""
+    def add(self, attention: np.ndarray, sentence: Sentence) -> None:
+        """One sentence with its tree, and the attention between its words (layers, heads, words, words)."""
         guesses = _guesses(attention)
-        for word, (head, name) in enumerate(zip(heads, names, strict=True)):
+        for word, (head, name) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
             if head == ROOT or name == "punct":
                 continue
             if name not in self.right:
                 self.right[name] = np.zeros((len(DIRECTIONS), self.layers, self.heads), dtype=np.int64)
+                self.first[name] = np.full_like(self.right[name], -1)
+            right = guesses[..., word] == head
+            new = right & (self.first[name] < 0)
+            if new.any():
+                self.first[name][new] = len(self.examples)
+                self.examples.append(Example(sentence.words, word, head))
             self.count[name] += 1
             self.offsets[name][head - word] += 1
-            self.right[name] += guesses[..., word] == head
+            self.right[name] += right
         self.sentences += 1
+
+    def example(self, relation: str, direction: str, layer: int, head: int) -> Example | None:
+        """The first sentence in which a head was right about a relation; None where it never was."""
+        place = int(self.first[relation][DIRECTIONS.index(direction), layer, head])
+        return self.examples[place] if place >= 0 else None
 
     def accuracy(self, relation: str) -> np.ndarray:
         """How often each head is right about a relation, (directions, layers, heads)."""
@@ -70,7 +92,7 @@ def _guesses(attention: np.ndarray) -> np.ndarray:
 
 
 def relations(bert: Bert, sentences: Sequence[Aligned], tokens_at_once: int = 2048) -> Iterator[Relations]:
-    """Read a treebank through the model and yield the counts so far after each batch."""
+    """Read a treebank through the model, short sentences first, and yield the counts so far after each batch."""
     trees = [one for one in sentences if one.sentence.heads and (one.spans[:, 0] < one.spans[:, 1]).all()]
     if not trees:
         raise InputProblem("These sentences have no dependency trees: upload a CoNLL-U treebank.")
@@ -78,21 +100,8 @@ def relations(bert: Bert, sentences: Sequence[Aligned], tokens_at_once: int = 20
     for rows in alike([one.encoding for one in trees], tokens_at_once):
         for one, attention in zip([trees[row] for row in rows], _attention(bert, [trees[row] for row in rows]),
                                   strict=True):
-            found.add(_between_words(attention, one), one.sentence.heads, one.sentence.relations)
+            found.add(_between_words(attention, one), one.sentence)
         yield found
-
-
-def example(bert: Bert, sentences: Sequence[Aligned], relation: str, direction: str, layer: int, head: int
-            ) -> tuple[Aligned, int] | None:
-    """The shortest sentence in which a head is right about a relation, and the dependent word; None without one."""
-    for one in sorted(sentences, key=lambda one: len(one.encoding)):
-        if relation not in one.sentence.relations:
-            continue
-        guesses = _guesses(_between_words(next(_attention(bert, [one])), one))[DIRECTIONS.index(direction), layer, head]
-        for word, (above, name) in enumerate(zip(one.sentence.heads, one.sentence.relations, strict=True)):
-            if name == relation and guesses[word] == above:
-                return one, word
-    return None
 
 
 def _attention(bert: Bert, batch: Sequence[Aligned]) -> Iterator[np.ndarray]:

@@ -10,9 +10,11 @@ import torch
 import model
 from model import About, checkpoint
 
+from . import results as probing
 from . import trials
 
 HERE = Path(__file__).parent / "results"
+PROBED = ("english", "english-random", "smallworld")  # run.py probe --task deprel --limit 500 --out of each
 SIGHT = "sight"
 CARD = """# Small world, {sight} sight
 
@@ -36,6 +38,11 @@ def settings(name: str) -> dict:
 def command(name: str) -> str:
     """What to type to make the same results again."""
     return (HERE / name / "COMMAND").read_text(encoding="utf-8").strip()
+
+
+def probed() -> list[probing.Result]:
+    """One small probing experiment on each of these models; the command that makes it again is in each."""
+    return [probing.read(HERE / "probes" / f"{name}.json") for name in PROBED]
 
 
 def sights() -> dict[str, Path]:

@@ -105,4 +105,4 @@ def _read(bert: Bert, asked: Sequence[tuple[Encoding, int, tuple[int, ...]]]) ->
     every, at = torch.arange(len(rows)), torch.tensor([position for _, position, _ in rows])
     batch.ids[every, at] = torch.tensor([choice for _, _, choice in rows])
     with torch.inference_mode():
-        return bert.words(bert(batch)[every, at]).softmax(-1).numpy()
+        return bert.words(bert.at(every, at, batch)).softmax(-1).numpy()

@@ -38,3 +38,11 @@ def survey(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 2048
         place = pd.DataFrame(np.indices(attention.shape[1:3]).reshape(2, -1).T, columns=["layer", "head"])
         whole = pd.concat([place, mean], axis=1)
         yield done, whole.assign(label=heads.labels(whole))
+
+
+def even(encodings: Sequence[Encoding]) -> dict[str, float]:
+    """The same numbers for a head that looks at every token alike: the baseline of each measure."""
+    sizes = np.array([len(encoding) for encoding in encodings])
+    flat = [heads.summary(np.full((1, 1, size, size), 1 / size), encoding)[NUMBERS].to_numpy()[0]
+            for encoding, size in zip(encodings, sizes, strict=True)]
+    return dict(zip(NUMBERS, np.average(flat, axis=0, weights=sizes).tolist(), strict=True))

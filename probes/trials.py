@@ -37,12 +37,12 @@ class Trial:
 class Budget:
     """What every trial gets alike: texts, size, steps. `stories` counts those of the small world."""
 
-    steps: int = 600
+    steps: int = 2000
     batch: int = 16
     layers: int = 2
-    hidden: int = 64
+    hidden: int = 128
     heads: int = 4
-    rate: float = 3e-3
+    rate: float = 1.2e-3
     length: int = smallworld.LONGEST
     stories: int = 8000
     vocabulary: int = 4000  # pieces learned from a corpus; the small world brings its own words
@@ -51,7 +51,7 @@ class Budget:
     def recipe(self, trial: Trial, seed: int, vocabulary: Path) -> Recipe:
         shape = {"num_hidden_layers": self.layers, "hidden_size": self.hidden, "num_attention_heads": self.heads,
                  "intermediate_size": 4 * self.hidden}
-        return Recipe(preset="tiny", config=shape, tokenizer=str(vocabulary), mix=trial.mix, sight=trial.sight,
+        return Recipe(preset="tiny", config=shape, tokenizer=str(vocabulary), quick=True, mix=trial.mix, sight=trial.sight,
                       length=self.length, batch=self.batch, steps=self.steps, rate=self.rate, seed=seed,
                       threads=self.threads, evaluations=8, held=200, hold_out=20)
 

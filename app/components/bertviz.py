@@ -10,6 +10,9 @@ FETCHED = re.compile(r'<script src="[^"]*"></script>')  # BertViz fetches requir
 # BertViz asks require.js for jQuery and d3 by name; both stand in the page already
 SHIM = "var requirejs = function (names, ready) { ready(jQuery, d3); }; var require = { config: function () {} };"
 STAND_IN = "\ue000"  # a private character: json.dumps writes it as \ue000, which then becomes an escaped <
+# the model view is 970 pixels wide whatever the frame, and names layers and heads in black in the dark, too
+FITTED = "addEventListener('load', () => { document.body.style.zoom = Math.max(0.6, Math.min(1, innerWidth / 1000)); });"
+DARK = "body { background: #000; } body > div { color: #ddd; } text[fill=black] { fill: #ddd; }"
 BYTES_A_WEIGHT = 44  # each stands in the page twice, as decimal text with all its digits: measured
 
 
@@ -23,10 +26,11 @@ def document(view: str, attention: np.ndarray, tokens: list[str], second: int | 
     made = getattr(bertviz, view)(weights, harmless, second, html_action="return", **settings).data
     # in the head view's menu BertViz writes tokens nowhere; in its script they stand inside JSON strings
     made = FETCHED.sub("", made).replace("\\ue000", "\\u003c")
-    ground = "#000" if dark and view == "model_view" else "#fff"
-    return (f'<!doctype html><html><head><meta charset="utf-8"><style>body {{ background: {ground}; }}</style>'
+    style = DARK if dark and view == "model_view" else "body { background: #fff; }"
+    fitted = FITTED if view == "model_view" else ""
+    return (f'<!doctype html><html><head><meta charset="utf-8"><style>{style}</style>'
             f"<script>{_library('xstatic.pkg.jquery', 'data/jquery.min.js')}</script>"
-            f"<script>{_library('mpld3', 'js/d3.v5.min.js')}</script><script>{SHIM}</script></head>"
+            f"<script>{_library('mpld3', 'js/d3.v5.min.js')}</script><script>{SHIM}{fitted}</script></head>"
             f"<body>{made}</body></html>")
 
 

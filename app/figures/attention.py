@@ -21,22 +21,49 @@ def grid(values: np.ndarray, name: str, chosen: tuple[int, int] | None = None, o
         z=values, x=list(range(1, heads + 1)), y=list(range(1, layers + 1)), zmin=-top if signed else 0, zmax=top,
         colorscale=theme.DIVERGING if signed else theme.SEQUENTIAL, xgap=2, ygap=2, customdata=said,
         hovertemplate=f"layer %{{y}}, head %{{x}}: {name} %{{z:.3f}}<br>%{{customdata}}<extra></extra>",
-        colorbar={"title": {"text": name, "side": "right"}, "thickness": 14}))
+        colorbar={"title": {"text": name, "side": "top"}, "thickness": 14, "orientation": "h", "y": -0.02, "yanchor": "top",
+                  "tickfont": {"size": 14}}))
     if chosen:
         figure.add_shape(type="rect", x0=chosen[1] + 0.5, x1=chosen[1] + 1.5, y0=chosen[0] + 0.5, y1=chosen[0] + 1.5,
                          line={"color": theme.SECOND, "width": 3})
     for layer, head in off:
-        figure.add_annotation(x=head + 1, y=layer + 1, text="✕", showarrow=False, xshift=22, yshift=11,
-                              font={"size": 15, "color": theme.SECOND})
+        figure.add_annotation(x=head + 1, y=layer + 1, text="✕", showarrow=False,
+                              font={"size": 20, "color": theme.SECOND})
     figure.update_xaxes(title="head", dtick=1, side="top")
     figure.update_yaxes(title="layer", dtick=1, autorange="reversed")
-    return theme.finished(figure, 110 + 42 * layers).update_layout(margin={"t": 60})
+    return theme.finished(figure, 170 + 42 * layers).update_layout(margin={"t": 60, "b": 70})
 
 
 def strips(rows: Mapping[str, np.ndarray]) -> go.Figure:
     """Vectors of one length as rows of colour, orange below and blue above zero, each row on its own scale."""
+    return _strips(rows, np.abs(np.stack(list(rows.values()))).max(1, keepdims=True))
+
+
+def mixture(values: np.ndarray, weights: np.ndarray, texts: Sequence[str], most: int = 4) -> go.Figure:
+    """The heaviest of the weighted values, what the others bring, and their sum, all on one scale: (seq, head_size)."""
+    heavy = np.argsort(-weights, kind="stable")[:most]
+    rows = {f"{weights[at]:.2f} × value of {at + 1} · {texts[at]}": weights[at] * values[at] for at in heavy}
+    rest = np.setdiff1d(np.arange(len(texts)), heavy)
+    if len(rest):
+        rows[f"all {len(rest)} others"] = weights[rest] @ values[rest]
+    rows["the mix: their sum"] = weights @ values
+    return _strips(rows, np.abs(np.stack(list(rows.values()))).max())
+
+
+def split(state: np.ndarray, queries: np.ndarray, chosen: int) -> go.Figure:
+    """The state of one token (hidden,) above its queries (heads, head_size) side by side, one head framed."""
+    heads, size = queries.shape
+    rows = {"state": state, "query": queries.ravel()}
+    figure = _strips(rows, np.abs(np.stack(list(rows.values()))).max(1, keepdims=True))
+    figure.update_traces(xgap=0)
+    figure.add_shape(type="rect", x0=chosen * size + 0.5, x1=(chosen + 1) * size + 0.5, y0=0.5, y1=1.5,
+                     line={"color": theme.SECOND, "width": 3})
+    return figure.update_xaxes(tickmode="array", tickvals=[(head + 0.5) * size for head in range(heads)], tickangle=0,
+                               ticktext=[str(head + 1) for head in range(heads)], title="head")
+
+
+def _strips(rows: Mapping[str, np.ndarray], tops: np.ndarray) -> go.Figure:
     values = np.stack(list(rows.values()))
-    tops = np.abs(values).max(1, keepdims=True)
     named = [[(theme.shown(name), f"{value:.3f}") for value in vector] for name, vector in rows.items()]
     figure = go.Figure(go.Heatmap(
         z=values / np.where(tops > 0, tops, 1), y=list(range(len(rows))), x=list(range(1, values.shape[1] + 1)),
@@ -80,7 +107,7 @@ def head_map(points: np.ndarray, table: pd.DataFrame, colour: str, chosen: tuple
         figure.add_scatter(
             x=at[:, 0], y=at[:, 1], mode="markers", name=theme.shown(shown),
             marker={"size": 13, "color": theme.CATEGORIES[index % len(theme.CATEGORIES)],
-                    "symbol": ["circle", "diamond", "square"][index // len(theme.CATEGORIES) % 3]},
+                    "symbol": ("circle", "diamond", "square")[index % 3]},
             customdata=rows[["layer", "head", "label"]].assign(layer=rows["layer"] + 1, head=rows["head"] + 1),
             hovertemplate="layer %{customdata[0]}, head %{customdata[1]}<br>%{customdata[2]}<extra></extra>")
     place = table.index[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])]
@@ -98,7 +125,8 @@ def before_after(table: pd.DataFrame, answer: str) -> go.Figure:
     for name, colour in (("before", theme.MUTED), ("after", theme.ACCENT)):
         figure.add_bar(y=list(range(len(table))), x=table[name], orientation="h", name=name, marker_color=colour,
                        text=[f"{share:.1%}" for share in table[name]], textposition="outside", cliponaxis=False,
-                       customdata=names, hovertemplate=f"%{{customdata}} {name}: %{{x:.2%}}<extra></extra>")
+                       textfont={"size": 14}, customdata=names,
+                       hovertemplate=f"%{{customdata}} {name}: %{{x:.2%}}<extra></extra>")
     figure.update_yaxes(tickmode="array", tickvals=list(range(len(table))), ticktext=names, autorange="reversed")
     figure.update_xaxes(visible=False, range=[0, max(0.05, float(table[["before", "after"]].to_numpy().max()) * 1.25)])
     figure.update_layout(barmode="group", bargap=0.25)

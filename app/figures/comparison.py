@@ -13,11 +13,11 @@ def heads_apart(apart: np.ndarray) -> go.Figure:
     layers, heads = apart.shape
     figure = go.Figure(go.Heatmap(
         z=apart, zmin=0, zmax=1, colorscale=theme.SEQUENTIAL, xgap=2, ygap=2,
-        colorbar={"title": {"text": "apart"}, "thickness": 12},
+        colorbar=theme.colour_bar("apart"),
         hovertemplate="layer %{y}, head %{x}: %{z:.2f}<extra></extra>"))
     figure.update_xaxes(title="head", **theme.token_axis([str(head + 1) for head in range(heads)]))
     figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis([str(layer + 1) for layer in range(layers)]))
-    return theme.finished(figure, 140 + 38 * layers)
+    return theme.finished(figure, 180 + 38 * layers)
 
 
 def head(attention: np.ndarray, texts: Sequence[str]) -> go.Figure:

@@ -21,14 +21,14 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
     gap = 1 if len(rows) <= 64 else 0
     figure = go.Figure(go.Heatmap(
         z=values, zmin=-1 if below else 0, zmax=1, colorscale=theme.DIVERGING if below else theme.SEQUENTIAL,
-        colorbar={"title": {"text": what}, "thickness": 12}, xgap=gap, ygap=gap,
+        colorbar=theme.colour_bar(what), xgap=gap, ygap=gap,
         hovertemplate="%{y} · %{x}: %{z:.2f}<extra></extra>"))
     if len(rows) <= 13 and len(columns) <= 13:
         _numbers(figure, values)
     every = max(every, 1 + len(rows) // 64)
     figure.update_xaxes(title=titles[1], **ticks(columns, every))
     figure.update_yaxes(title=titles[0], autorange="reversed", **ticks(rows, every))
-    return theme.finished(figure, min(900, max(330, 150 + cell * len(rows))))
+    return theme.finished(figure, min(900, max(370, 190 + cell * len(rows))))
 
 
 def ticks(texts: Sequence[str], every: int) -> dict:
@@ -41,7 +41,7 @@ def _numbers(figure: go.Figure, values: np.ndarray) -> None:
     """Write its value into each cell: white on the dark end of the scale, else in the ink of the page."""
     for row, column in np.ndindex(*values.shape):
         figure.add_annotation(x=column, y=row, text=f"{values[row, column]:.2f}", showarrow=False,
-                              font={"size": 14, "color": "#ffffff" if values[row, column] > 0.5 else None})
+                              font={"size": 14, "color": theme.ON_STRONG if values[row, column] > 0.6 else None})
 
 
 def steadiness(found: Steadiness, word: str | None) -> go.Figure:
@@ -85,18 +85,19 @@ def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:
     """Layers down, tokens across: the length of states, or of what a sub-layer adds to them."""
     values = {"state": found.length, "attention": found.attention, "feed-forward": found.feed_forward,
               "turn": found.turn}[part]
-    first = 0 if part == "state" else 1
+    first, scales = 0 if part == "state" else 1, {"state": "length", "turn": "cosine"}
     names = [f"{layer}" for layer in range(first, first + len(values))]
     figure = go.Figure(go.Heatmap(z=values, colorscale=theme.SEQUENTIAL, zmin=0, zmax=max(1.0, float(values.max())),
-                                  xgap=1, ygap=1, colorbar={"thickness": 12},
+                                  xgap=1, ygap=1, colorbar=theme.colour_bar(scales.get(part, "times the state")),
                                   hovertemplate="layer %{y}, position %{x}: %{z:.2f}<extra></extra>"))
     figure.update_xaxes(**ticks(texts, 1 + len(texts) // 64))
     figure.update_yaxes(title="layer", autorange="reversed", **theme.token_axis(names))
-    return theme.finished(figure, 150 + 38 * len(values))
+    return theme.finished(figure, 190 + 38 * len(values))
 
 
 def sentence_map(points: np.ndarray, explained: np.ndarray, texts: Sequence[str]) -> go.Figure:
     """Sentences as numbered points of a plane: (sentences, 2)."""
+    points = points.round(6)  # what an axis without variance is off zero by is no distance to draw
     figure = go.Figure(go.Scatter(
         x=points[:, 0], y=points[:, 1], mode="markers+text", text=[str(n) for n in range(1, len(texts) + 1)],
         textposition="top center", textfont={"size": 14}, marker={"size": 11, "color": theme.ACCENT},

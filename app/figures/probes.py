@@ -116,7 +116,7 @@ def confusion(result: Result, layer: int) -> go.Figure:
         customdata=counts[np.ix_(kept, kept)], text=[[f"{true} taken for {said}" for said in names] for true in names],
         hovertemplate="%{text}<br>%{customdata} times, %{z:.0%}<extra></extra>"))
     places = list(range(len(names)))
-    figure.update_xaxes(tickvals=places, ticktext=names, tickangle=-60, title="said")
+    figure.update_xaxes(tickvals=places, ticktext=names, tickangle=-90, title="said")
     figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed", title="true")
     return theme.finished(figure, max(320, 26 * len(names) + 120))
 
@@ -150,5 +150,5 @@ def _by_layer(figure: go.Figure, layers: Sequence[int], title: str, height: int 
     made = theme.finished(figure, height)
     made.update_yaxes(showgrid=True)
     # below the picture: five names above it would cover it on a phone
-    made.update_layout(legend={"orientation": "h", "y": -0.22, "x": 0, "yanchor": "top", "font": {"size": 14}})
+    made.update_layout(legend={"orientation": "h", "y": -92 / height, "x": 0, "yanchor": "top", "font": {"size": 14}})
     return made

@@ -85,6 +85,7 @@ def seeds(results: pd.DataFrame, column: str, order: Sequence[tuple[str, str]],
     for nth, (name, value) in enumerate(sorted(lines, key=lambda line: line[1])):
         figure.add_vline(x=value, line={"color": theme.MUTED, "width": 2, "dash": "dash"})
         figure.add_annotation(x=value, y=1.02 + 0.13 * (nth % 2), yref="paper", yanchor="bottom", showarrow=False,
+                              xanchor="right" if value > 0.75 else "auto",  # a phone would cut it at the edge
                               text=f"{name} {value:.0%}", font={"size": 14})
     figure.update_xaxes(range=[0, 1.02], tickformat=".0%", gridcolor="rgba(134,142,150,0.25)")
     figure.update_yaxes(autorange="reversed", type="category")

@@ -12,7 +12,7 @@ from probes.blanks import Question
 
 NAMES = {"left": "left only (as GPT reads)", "right": "right only", "averaged": "apart, then averaged (as ELMo)",
          "both": "both at once (BERT)"}
-EXAMPLE = "The baker [MASK] them and sold them the cakes."
+EXAMPLE = "The seller [MASK] them and sold them the apples."
 
 
 def section(bert: Bert, asked: Question) -> None:

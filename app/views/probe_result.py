@@ -48,6 +48,9 @@ def _sizes(result: Result) -> None:
     st.caption(frame.plain(
         f"{result.title} in {settings['model']}, from {settings['data']}: {sizes['train']:,} examples to learn from, "
         f"{sizes['dev']:,} to tune, {sizes['test']:,} to test; seed {settings['seed']}.{skipped}"))
+    if result in state.probed():
+        st.caption("It comes with the project to show how the page is read. It is kept small on purpose: with more of these "
+                   "simple sentences random weights do nearly as well, so it says little about real English.")
 
 
 def _layers(result: Result) -> None:

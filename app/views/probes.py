@@ -16,7 +16,6 @@ WORK = "probes.experiment:run"
 DATA = {"smallworld": "The small world", "upload": "A file I upload"}
 PROBES = {"linear": "linear", "rank": "linear of low rank", "hidden": "one hidden layer"}
 TREE = "the whole tree (structural probe)"
-EXAMPLE = "A small example"
 
 
 def page() -> None:
@@ -123,13 +122,13 @@ def _read(folder: Path) -> Result | None:
 
 
 def _found(ordered: list[jobs.Job]) -> dict[str, Result]:
-    """Everything that can be looked at, the newest first: what was computed here, what was opened, the example."""
+    """Everything that can be looked at, the newest first: what was opened, computed here, and comes with the project."""
     found: dict[str, Result] = dict(st.session_state.get("probe-opened", {}))
     for job in [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]:
         result = _read(job.folder)
         if result is not None and result.rows:
             found[_name(result, job.id)] = result
-    return found or {EXAMPLE: state.probed_example()}
+    return found | {f"{result.name} · {result.settings['data']} (example)": result for result in state.probed()}
 
 
 def _name(result: Result, id: str) -> str:

@@ -52,10 +52,11 @@ def _paper() -> None:
                  alt="Table 8 of the BERT paper")
     st.markdown("Why they differ: the paper's models have several hundred times the weights, learned from billions of "
                 "words, and were judged on other tasks. There fine-tuning makes up for any mix, and what is left is that "
-                "the frozen features of the mask-only model suffer. A small model that stops early shows the cause more "
-                "plainly than the effect: a mix that never keeps a chosen word leaves the model unable to name a word it "
-                "can see, and one that never shows \\[MASK\\] answers worse when it meets one. Compare the order within a "
-                "panel, not its height with the paper's.")
+                "the frozen features of the mask-only model suffer; here too. A small model that stops early shows the "
+                "causes more plainly: a mix that never keeps a chosen word leaves the model unable to name a word it can "
+                "see; one that never shows \\[MASK\\] answers worse when it meets one; and one that keeps words but never "
+                "puts in random ones teaches it to copy whatever it sees, at the cost of its features. Compare the order "
+                "within a panel, not its height with the paper's.")
 
 
 def _own() -> None:

@@ -16,7 +16,7 @@ WORK = "model.lesson:learn"
 SOURCES = {lesson.SMALL_WORLD: "The small world", "paste": "Text I paste", "upload": "A file I upload"}
 SIZES = {"tiny": "tiny: 2 layers of 128", "mini": "mini: 4 layers of 256", "small": "small: 4 layers of 512"}
 CHOICES = ("Replay", "Train your own")
-EVERY = 2.0  # seconds between two looks at a training under way
+EVERY = 3.0  # seconds: drawing takes processor time from the training it shows
 
 
 def page() -> None:

@@ -76,8 +76,8 @@ def name(pen: Pen, deprel: str, head: str, label: str = "who") -> None:
 
 
 def hero(pen: Pen, deprel: str = "nsubj", head: str = "verb") -> None:
-    """The hero again: mostly by a pronoun, sometimes by name."""
-    if pen.one_of({"pronoun": 2, "name": 1}) == "name":
+    """The hero again: by a pronoun or by name."""
+    if pen.one_of({"pronoun": 1, "name": 1}) == "name":
         name(pen, deprel, head)
     else:
         pronoun(pen, pen.settle("gender"), 0 if deprel == "nsubj" else 1, deprel, head, "hero")

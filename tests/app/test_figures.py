@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from app.figures import chips, embeddings, lines, words
+from app.figures import attention, chips, embeddings, geometry, lines, theme, words
 from app.frame import plain
 from model import BertConfig, Token, ledger
 
@@ -44,3 +44,21 @@ def test_the_table_of_parameters_adds_up():
 
 def test_plain_text_survives_markdown():
     assert plain("a*b* [x](http://y) :red[z] $q$") == r"a\*b\* \[x\]\(http\://y\) \:red\[z\] \$q\$"
+
+
+def test_the_mix_of_values_is_the_sum_of_the_strips_above_it():
+    rng = np.random.default_rng(0)
+    values, weights = rng.normal(size=(7, 5)), rng.dirichlet(np.ones(7))
+    drawn = np.array(attention.mixture(values, weights, [HOSTILE] * 7).data[0].z)
+    assert len(drawn) == 4 + 1 + 1
+    np.testing.assert_allclose(drawn[:-1].sum(0), drawn[-1])
+    np.testing.assert_allclose(drawn[-1] / np.abs(drawn[-1]).max(), weights @ values / np.abs(weights @ values).max())
+
+
+def test_in_the_dark_heatmaps_grow_brighter_and_type_on_strong_cells_dark():
+    figure = geometry.square(np.array([[1.0, 0.2], [0.2, 1.0]]), ["a", "b"])
+    theme.for_the_dark(figure)
+    parts = [list(map(float, colour[5:-1].split(","))) for _, colour in figure.data[0].colorscale]
+    light = [sum(rgb) * alpha for *rgb, alpha in parts]
+    assert light == sorted(light)
+    assert [said.font.color for said in figure.layout.annotations] == [theme.ON_BRIGHT, None, None, theme.ON_BRIGHT]

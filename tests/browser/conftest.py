@@ -67,9 +67,9 @@ def open_page(server, chromium):
     trouble: list[str] = []
     contexts = []
 
-    def opened(path: str = "/", dark: bool = False, width: int = 1440, height: int = 1000) -> Page:
+    def opened(path: str = "/", dark: bool = False, width: int = 1440, height: int = 1000, touch: bool = False) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, accept_downloads=True,
-                                       color_scheme="dark" if dark else "light")
+                                       color_scheme="dark" if dark else "light", has_touch=touch)
         contexts.append(context)
 
         def only_here(route):

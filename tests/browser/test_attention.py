@@ -182,6 +182,14 @@ def test_a_head_clicked_off_changes_the_prediction_and_the_attention_above(open_
     assert {head for at, head in off if at == layer} == set(range(12)) - {kept}
     act(board, "allon")
     expect(page.get_by_text("Press switch off above the board")).to_be_visible()
+    settled(page)
+    page.mouse.click(*point(board, layer=2, head=-0.7))  # the number of the layer, left of its heads
+    expect(page.get_by_text("Switched off (layer.head): " + ", ".join(f"3.{head}" for head in range(1, 13)))).to_be_visible()
+    page.get_by_text("Against heads off", exact=True).click()
+    until(page, "board.data.quantity === 'Against heads off'")
+    without = english.trace(A, B, Edits(heads_off=frozenset((2, head) for head in range(12))))
+    np.testing.assert_allclose(matrix(board, 4, 3), (without.attention - trace.attention)[4, 3], atol=0.01)
+    settled(page)
     page.get_by_role("button", name="Rank all heads on this prediction").click()
     expect(page.get_by_text("Most needed here")).to_be_visible()
     expect(page.get_by_text("Spearman")).to_be_visible()
@@ -241,6 +249,7 @@ def test_bertviz_draws_offline_and_a_hostile_token_is_shown_not_run(open_page):
     page.get_by_text("model view", exact=True).click()
     expect(frame.locator("svg g").first).to_be_attached()
     expect(page.get_by_text("BertViz's model view (Vig, 2019)")).to_be_visible()
+    assert frame.locator("svg").first.evaluate("e => e.getBoundingClientRect().right <= innerWidth")
     assert frame.locator("img").count() == 0
     assert page.title() != "ran"
 
@@ -256,12 +265,22 @@ def test_a_long_input_goes_layer_by_layer_and_bertviz_is_refused_in_words(open_p
     expect(page.get_by_text("The board above shows the same attention")).to_be_visible()
 
 
-def test_a_phone_in_the_dark_sees_the_board_and_can_tap(open_page):
-    page = open_page(address(view="head"), dark=True, width=390, height=800)
+def test_a_finger_on_a_phone_chooses_heads_and_tokens_in_the_dark(open_page, trace):
+    page = open_page(address(), dark=True, width=390, height=800, touch=True)
     board = board_of(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert board.evaluate("e => e.board.ink.dark") is True
-    page.mouse.click(*point(board, query=2, key=None))
+    page.touchscreen.tap(*point(board, layer=3, head=7))
+    expect(board.locator(".caption")).to_contain_text("Layer 4, head 8")
+    expect(page.get_by_text("Head 8 works with its 32")).to_be_attached()
+    settled(page)
+    board.locator("[data-act=head]").tap()
+    board.locator(".stage").evaluate("stage => stage.scrollIntoView()")
+    page.touchscreen.tap(*point(board, query=2, key=None))
     expect(board.locator("[data-side=row] h4")).to_have_text("dog looks at")
-
-
+    expect(page).to_have_url(re.compile("view=head.*pin=3"))
+    settled(page)
+    board.locator("[data-act=heatmap]").tap()
+    board.locator(".stage").evaluate("stage => stage.scrollIntoView()")
+    page.touchscreen.tap(*point(board, query=2, key=1))
+    expect(board.locator(".caption")).to_contain_text(f"dog → my {trace.attention[3, 7, 2, 1]:.3f}")

@@ -18,7 +18,7 @@ def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_a
     page.get_by_role("radio", name="States").click()
     expect(page.get_by_text("tokens of one side shuffled")).to_be_visible()
     page.get_by_role("radio", name="Probes").click()
-    expect(page.get_by_text("run the same probe on both")).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_contain_text("relation to the head · english, random weights")
 
 
 def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
@@ -28,7 +28,16 @@ def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
 
 def test_the_small_world_early_in_its_training_against_its_end(open_page):
     page = open_page("/compare")
-    page.get_by_text("Small world at step 128 against the end", exact=True).click()
-    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 128")
+    page.get_by_text("Small world at step 100 against the end", exact=True).click()
+    expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 100")
     expect(page.get_by_role("combobox", name="Right model")).to_have_value("smallworld")
     expect(page.get_by_text("the guesses of smallworld for the hidden word")).to_be_visible()
+
+
+def test_a_model_that_was_never_probed_is_said_and_the_link_of_one_that_was_reopens_its_probe(open_page):
+    page = open_page("/compare?ask=Probes&right=smallworld%2C+step+100")
+    expect(page.get_by_text("No probe has been run on smallworld, step 100 yet")).to_be_visible()
+    page = open_page("/compare?ask=Probes&right=smallworld")
+    expect(page.get_by_role("combobox", name="Probe")).to_have_value(
+        "relation to the head · small world.conllu · linear · up to 500 examples")
+    expect(page.locator(".js-plotly-plot")).to_contain_text("relation to the head · smallworld")

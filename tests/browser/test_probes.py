@@ -73,6 +73,8 @@ def test_a_file_that_is_no_treebank_is_named_with_its_line(open_page, tmp_path):
     wrong = tmp_path / "wrong.conllu"
     wrong.write_text("# text = Hm\n1\tHm\n")
     page = open_page("/probes?data=A+file+I+upload")
+    expect(page.get_by_text("Choose a file: .conllu")).to_be_visible()
+    settled(page)
     page.locator("input[type=file]").first.set_input_files(wrong)
     expect(page.get_by_text("Line 2 of wrong.conllu has 2 columns")).to_be_visible()
 

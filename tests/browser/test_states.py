@@ -1,5 +1,7 @@
 """Hidden states in a real browser: the slider moves, play plays, every section answers, bad input gets a sentence."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
@@ -65,6 +67,68 @@ def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page)
     page.get_by_label("Word", exact=True).fill("zebra")
     page.get_by_label("Word", exact=True).press("Enter")
     expect(page.get_by_text("The word “zebra” is in none of these sentences.")).to_be_visible()
+
+
+def moved(page: Page, slider: str, key: str) -> None:
+    """One step of a slider, by the keyboard."""
+    page.get_by_role("slider", name=slider).press(key)
+    settled(page)
+
+
+def again(page: Page, open_page) -> Page:
+    """The same address in the browser of somebody else."""
+    return open_page("/" + page.url.split("/", 3)[3])
+
+
+def test_a_link_reopens_exactly_these_neurons_of_this_token(open_page):
+    page = open_page("/states?section=Neurons&a=The+bank+lent+her+money.&b=")
+    moved(page, "Token", "ArrowRight")
+    moved(page, "Layer", "ArrowLeft")
+    page.get_by_label("Neuron", exact=True).fill("7")
+    page.get_by_label("Neuron", exact=True).press("Enter")
+    expect(page.get_by_text("excite neuron 7 of layer 3 most")).to_be_visible()
+    there = again(page, open_page)
+    expect(there.get_by_text("excite neuron 7 of layer 3 most")).to_be_visible()
+    expect(there.get_by_text("that fire most at lent")).to_be_visible()
+
+
+def test_a_link_reopens_the_typed_word_in_the_pasted_sentences(open_page):
+    page = open_page("/states?section=Word+senses&preset=bat")
+    page.get_by_text("Its sentences").click()
+    page.get_by_label("Sentences", exact=True).fill("pets:\nthe dog is here\nmy dog ran\n\nwords:\na dog of a car\nyou dog")
+    page.get_by_label("Sentences", exact=True).press("Control+Enter")
+    expect(page.get_by_text("The word “bat” is in none of these sentences.")).to_be_visible()
+    page.get_by_label("Word", exact=True).fill("dog")
+    page.get_by_label("Word", exact=True).press("Enter")
+    expect(figure(page)).to_contain_text("pets")
+    there = again(page, open_page)
+    expect(figure(there)).to_contain_text("pets")
+    expect(there.get_by_text("each point is “dog” in one sentence")).to_be_visible()
+    there.get_by_role("radio", name="spring").click()
+    expect(figure(there)).to_contain_text("season")
+    assert "dog" not in there.url
+
+
+def test_a_link_follows_the_chosen_tokens_and_another_sentence_begins_anew(open_page):
+    page = open_page("/states?a=The+bank+lent+her+money.&b=&followed=3+·+lent&followed=5+·+money")
+    expect(figure(page)).to_contain_text("path of lent")
+    expect(figure(page)).to_contain_text("path of money")
+    page.get_by_label("Sentence A").fill("Many dogs barked.")
+    page.get_by_label("Sentence A").press("Control+Enter")
+    expect(figure(page)).to_contain_text("path of dogs")
+    expect(page).not_to_have_url(re.compile("followed"))
+
+
+def test_a_long_text_is_read_without_being_put_into_the_address(open_page):
+    page = open_page("/states?section=Sentences")
+    page.get_by_text("The sentences: up to 200").click()
+    box = page.get_by_label("Sentences", exact=True)
+    for count, kept in ((2, True), (160, False), (3, True)):
+        box.fill("One more sentence is here.\n" * count)
+        box.press("Control+Enter")
+        expect(page.get_by_role("figure", name=f"cosines of {count} sentences")).to_be_visible()
+        settled(page)
+        assert ("many=" in page.url) == kept
 
 
 def test_neighbours_and_exciters_come_with_their_sentences(open_page):

@@ -56,7 +56,9 @@ def test_a_narrow_dark_screen_needs_no_sideways_scrolling(open_page):
 
 def test_a_training_goes_from_click_over_reload_and_stop_to_its_replay(open_page):
     page = open_page("/train?show=Train+your+own")
+    expect(page.get_by_role("button", name="Train", exact=False).last).to_be_visible()  # the last part of the form
     page.get_by_text("Text I paste").click()
+    expect(page.get_by_role("radio", name="Text I paste")).to_be_checked()
     page.get_by_role("textbox", name="Text", exact=True).fill(TEXT)
     page.get_by_role("textbox", name="Text", exact=True).press("Control+Enter")
     page.get_by_label("Minutes").fill("0.5")

@@ -6,6 +6,7 @@ import torch
 
 import model
 from model import Batch, Bert, Edits, InputProblem, MissingHead, sinusoids
+from model.quickened import quickened
 
 TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
 
@@ -113,3 +114,22 @@ def test_watching_changes_nothing(little):
             watched = little(encodings, edits, watch=lambda name, layer, value: None)
         for row, encoding in enumerate(encodings):
             np.testing.assert_allclose(unwatched[row, : len(encoding)], watched[row, : len(encoding)], atol=1e-5)
+
+
+def test_chosen_places_have_the_states_that_all_places_together_have(little):
+    encodings = [little.tokenizer.encode(text) for text in ("the cat saw a dog", "a dog")]
+    rows, positions = torch.tensor([0, 0, 1, 1]), torch.tensor([1, 3, 0, 2])
+    for edits in (None, Edits(sight="left"), Edits(heads_off=frozenset({(1, 0)}))):
+        everything = little(encodings, edits)
+        torch.testing.assert_close(little.at(rows, positions, encodings, edits), everything[rows, positions])
+
+
+def test_a_quickened_model_copies_what_it_looks_at_and_looks_at_what_is_alike(little):
+    bert = quickened(little.twin(3), seed=3)
+    weights = bert.state_dict()
+    copied = weights["layers.0.attention.join.weight"] @ weights["layers.0.attention.value.weight"]
+    alike = weights["layers.1.attention.query.weight"].T @ weights["layers.1.attention.key.weight"]
+    for product, strength in ((copied, 1.0), (alike, 0.6)):
+        assert product.diagonal().mean() == pytest.approx(strength, abs=0.2)
+        assert abs((product - torch.diag(product.diagonal())).mean()) < 0.05
+    assert bert.trace("the cat sat").attention.shape == (2, 4, 5, 5)

@@ -221,13 +221,13 @@ def test_two_processes_learn_what_one_learns_with_the_whole_batch(text, tmp_path
 
 
 def test_snapshots_stand_at_evenly_spaced_powers(tmp_path):
-    told = list(pretrain(stories(), tmp_path / "run", recipe(snapshots=1)))
+    told = list(pretrain(stories(), tmp_path / "run", recipe(snapshots=3)))
     kept = [progress.snapshot for progress in told[:-1] if progress.snapshot]
-    assert kept == [f"snapshots/{step:07d}" for step in (0, 1, 2, 4, 8)]
+    assert kept == [f"snapshots/{step:07d}" for step in (0, 1, 2, 5, 10)]
     for name in kept:
         assert model.load(tmp_path / "run" / name).mlm is not None
-    denser = [step for step in range(40) if recipe(snapshots=2).snapshot_due(step)]
-    assert denser == [0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32]
+    denser = [step for step in range(200) if recipe(snapshots=4).snapshot_due(step)]
+    assert denser == [0, 1, 2, 3, 6, 10, 18, 32, 56, 100, 178]
 
 
 def test_the_rate_rises_then_falls_to_nothing():

@@ -135,11 +135,11 @@ def test_what_cannot_be_otherwise_is_certain():
 def test_a_free_choice_has_its_chances():
     span = "every monday anna goes to the market with her brother .".split()
     answer = bound.best(span, [index == 9 for index in range(len(span))])[9]
-    assert answer == pytest.approx(dict.fromkeys(lexicon.KIN, 1 / 8))
+    assert answer == pytest.approx(dict.fromkeys(lexicon.KIN, 1 / 4))
     names = bound.best(span, [index == 2 for index in range(len(span))])[2]
     regulars = lexicon.regulars("market", "Fem")
     assert names == pytest.approx({name.lower(): chance for name, chance in regulars.items()})
-    assert max(regulars.values()) > 5 * min(regulars.values()), "people have their habits"
+    assert max(regulars.values()) > 2 * min(regulars.values()), "people have their habits"
 
 
 def test_words_of_a_sentence_cut_apart_are_left_out():
@@ -165,13 +165,13 @@ def test_the_ceiling_asks_the_very_questions_a_model_is_asked(held):
     assert scores.mlm_accuracy < reached.accuracy <= 1 and scores.mlm_loss > reached.loss > 0
 
 
-def test_the_shipped_model_is_far_above_chance_and_never_above_the_ceiling(held):
-    scores = objective.evaluate(model.load("smallworld"), held, masking.Mix(), smallworld.LONGEST, count=256)
+def test_the_shipped_model_comes_near_the_ceiling_and_never_above_it(held):
+    scores = objective.evaluate(model.load("smallworld"), held, masking.Mix(), smallworld.LONGEST, count=512)
     ceiling = measure.ceiling_of(masking.Mix())
     assert ceiling is not None
-    assert 0.6 < scores.mlm_accuracy < ceiling["accuracy"] + 3 * ceiling["error"]
-    assert scores.nsp_accuracy > 0.75
+    assert -0.03 - ceiling["error"] < scores.mlm_accuracy - ceiling["accuracy"] < 3 * ceiling["error"]
+    assert scores.nsp_accuracy > 0.9
 
 
 def test_a_kind_has_the_stated_variety():
-    assert measure.variety("habit", "market") == 3 * 20 * 7 * 9
+    assert measure.variety("habit", "market") == 3 * 8 * 7 * 5

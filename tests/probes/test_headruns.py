@@ -24,12 +24,14 @@ def finished(work) -> list[float]:
 def test_a_corpus_is_summed_up_over_its_lines(little, source, tmp_path):
     (tmp_path / "corpus.txt").write_text("\n\n".join(TEXTS), encoding="utf-8")
     finished(headruns.corpus(tmp_path, source, sentences=2))
-    count, table = headruns.corpus_found(tmp_path)
+    count, table, even = headruns.corpus_found(tmp_path)
     assert count == 2
     traces = [little.trace(text) for text in TEXTS[:2]]
     sizes = [len(trace.tokens) for trace in traces]
     expected = np.average([heads.entropy(trace.attention) for trace in traces], axis=0, weights=sizes)
     np.testing.assert_allclose(table["entropy"].to_numpy().reshape(2, 4), expected, atol=1e-4)
+    assert even["entropy"] == pytest.approx(np.average(np.log2(sizes), weights=sizes))
+    assert even["[CLS]"] == pytest.approx(len(sizes) / sum(sizes))
 
 
 def test_an_empty_corpus_is_refused_in_words(source, tmp_path):
@@ -39,16 +41,18 @@ def test_an_empty_corpus_is_refused_in_words(source, tmp_path):
 
 
 def test_the_table_of_relations_survives_the_disk_with_its_examples(source, tmp_path):
-    finished(headruns.grammar(tmp_path, source, sentences=40, least=5))
-    found, examples = headruns.grammar_found(tmp_path)
+    finished(headruns.grammar(tmp_path, source, sentences=40, name=""))
+    found = headruns.grammar_found(tmp_path)
     assert found.sentences == 40
     table = found.table(5)
     assert len(table) == 2 * table["relation"].nunique()
     bank = {tuple(sentence.words): sentence for sentence in headruns.planted(40).sentences}
-    for example in examples:
-        sentence = bank[tuple(example["words"])]
-        assert sentence.heads[example["dependent"]] == example["head"]
-        assert sentence.relations[example["dependent"]] == example["relation"]
+    for row in table.to_dict("records"):
+        example = found.example(row["relation"], row["direction"], row["layer"], row["head"])
+        assert example is not None
+        sentence = bank[example.words]
+        assert sentence.heads[example.dependent] == example.head
+        assert sentence.relations[example.dependent] == row["relation"]
 
 
 def test_on_the_small_world_a_planted_head_is_found_and_random_attention_is_not():
@@ -60,8 +64,8 @@ def test_on_the_small_world_a_planted_head_is_found_and_random_attention_is_not(
         for word, (above, name) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
             if name == "obj" and above != treebank.ROOT:
                 attention[0, 1, above] = np.eye(size)[word]  # a verb that looks at its object
-        planted.add(attention, sentence.heads, sentence.relations)
-        chance.add(rng.dirichlet(np.ones(size), (3, 4, size)), sentence.heads, sentence.relations)
+        planted.add(attention, sentence)
+        chance.add(rng.dirichlet(np.ones(size), (3, 4, size)), sentence)
     best = planted.table(20).iloc[0]
     assert (best["relation"], best["direction"], best["layer"], best["head"]) == (
         "obj", relations.DIRECTIONS[1], 0, 1)

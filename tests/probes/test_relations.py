@@ -40,7 +40,7 @@ def test_a_planted_head_is_found_and_beats_the_best_offset():
     bank = treebank.parse(TREES, "trees.conllu").sentences
     found = relations.Relations(1, 2)
     for sentence in bank * 20:
-        found.add(following(sentence, "det", rng), sentence.heads, sentence.relations)
+        found.add(following(sentence, "det", rng), sentence)
     best = found.table().query("relation == 'det' and direction == 'dependent looks at head'").iloc[0]
     assert (best["layer"], best["head"], best["accuracy"]) == (0, 1, 1.0)
     assert best["count"] == 60
@@ -53,7 +53,7 @@ def test_random_attention_finds_nothing():
     found = relations.Relations(2, 3)
     for sentence in bank * 60:
         attention = rng.dirichlet(np.ones(len(sentence)), (2, 3, len(sentence)))
-        found.add(attention, sentence.heads, sentence.relations)
+        found.add(attention, sentence)
     table = found.table(least=60)
     assert float(table["gain"].max()) < 0
     assert float(table["accuracy"].max()) < 0.4  # chance is 1/5 or 1/4: as many other words as a sentence has
@@ -76,13 +76,22 @@ def test_accuracy_through_the_model_is_what_counting_by_hand_gives(little, sente
     np.testing.assert_allclose(found.accuracy("det")[0], hits / 3)
 
 
-def test_an_example_shows_the_head_being_right(little, sentences):
+@pytest.mark.parametrize("direction", relations.DIRECTIONS)
+def test_every_head_that_was_ever_right_shows_a_sentence_in_which_it_is(little, sentences, direction):
     *_, found = relations.relations(little, sentences)
-    best = found.table().iloc[0]
-    shown = relations.example(little, sentences, best["relation"], best["direction"], best["layer"], best["head"])
-    assert shown is not None
-    one, word = shown
-    assert one.sentence.relations[word] == best["relation"]
+    trees = {one.sentence.words: one.sentence for one in sentences}
+    for layer, head in np.ndindex(2, 4):
+        for relation in found.count:
+            example = found.example(relation, direction, layer, head)
+            right = found.accuracy(relation)[relations.DIRECTIONS.index(direction), layer, head]
+            assert (example is not None) == (right > 0)
+            if example is not None:
+                tree = trees[example.words]
+                assert tree.relations[example.dependent] == relation
+                assert tree.heads[example.dependent] == example.head
+                attention = little.trace(tree.text).attention[layer, head, 1:-1, 1:-1] * (1 - np.eye(len(tree)))
+                looks = attention if direction == relations.DIRECTIONS[0] else attention.T
+                assert looks[example.dependent].argmax() == example.head
 
 
 def test_sentences_without_trees_are_refused_in_words(little):

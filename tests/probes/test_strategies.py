@@ -201,11 +201,15 @@ class TestShipped:
     def test_the_shipped_sights_answer_with_the_sight_they_learned(self):
         trained = {name: model.load(folder) for name, folder in shipped.sights().items()}
         pieces = trained["both"].tokenizer
-        greeted, smiled = (sight.trained(trained, pieces.encode(f"The baker [MASK] {end}"), 3)
-                           for end in ("them and sold them the cakes.", "and sold them the cakes."))
+        greeted, smiled = (sight.trained(trained, pieces.encode(f"The seller [MASK] {end}"), 3)
+                           for end in ("them and sold them the apples.", "and sold them the apples."))
         np.testing.assert_allclose(greeted["left"], smiled["left"], atol=1e-6)
         for name in ("right", "both"):
             assert greeted[name][pieces.id("greeted")] > smiled[name][pieces.id("greeted")], name
+
+    def test_both_directions_at_once_are_ahead_of_each_side_with_every_seed(self):
+        by_trial = shipped.results("sight").pivot(index="seed", columns="trial", values="masked")
+        assert bool((by_trial["both"] > by_trial[["left", "right"]].max(axis=1)).all())
 
     def test_the_lead_is_over_the_better_single_side(self):
         table = pd.DataFrame({"trial": ["left", "right", "both"], "masked": [0.4, 0.5, 0.45]})

@@ -24,6 +24,7 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
     _states(bert, trace, taken, layer, head, looks)
     _neurons(taken, trace.texts, looks, at)
     _weights(taken, trace.texts, looks, at)
+    _mixed(taken, trace.texts)
     _joined(bert, taken, layer, head)
 
 
@@ -39,10 +40,14 @@ def _states(bert: Bert, trace: Trace, taken: Anatomy, layer: int, head: int, loo
                 f"numbers for *{token}*. Three matrices make a query, a key and a value of {config.hidden_size} numbers "
                 f"from them, and each is split: {config.hidden_size} = {config.num_attention_heads} heads × {size}. "
                 f"Head {head + 1} works with its {size}.")
+    frame.chart(figures.split(taken.states[looks], trace.query[layer, :, looks], head), key="anatomy_split",
+                looking=f"What you are looking at: the {config.hidden_size} numbers of the state of *{token}* and the query "
+                        f"made from them, cut into {config.num_attention_heads} heads; head {head + 1} is framed. Blue is "
+                        "positive, orange negative; each strip has its own range.",
+                alt=f"The state of {config.hidden_size} numbers above its query, split into heads.")
     frame.chart(figures.strips({"query": taken.query, "key": taken.keys[looks], "value": taken.values[looks]}),
                 looking=f"What you are looking at: the {size} numbers of query, key and value of *{token}* in layer "
-                        f"{layer + 1}, head {head + 1}; all three come from the same state. Blue is positive, orange "
-                        "negative; each strip has its own range.",
+                        f"{layer + 1}, head {head + 1}; all three come from the same state.",
                 alt=f"Three strips of {size} colours: query, key and value.", key="anatomy_qkv")
 
 
@@ -68,9 +73,17 @@ def _weights(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
                 alt="Bars of scores and of softmax weights for every token.", key="anatomy_softmax")
 
 
+def _mixed(taken: Anatomy, texts: list[str]) -> None:
+    st.markdown(f"**4 · Values are mixed.** Each token's value counts by its weight; their sum is what the head says, "
+                f"{len(taken.mixed)} numbers.")
+    frame.chart(figures.mixture(taken.values, taken.weights, texts), key="anatomy_mixture",
+                looking="What you are looking at: the values with the largest weights, times their weights, and the sum; "
+                        "all strips have one range, so pale ones add little.",
+                alt="Weighted values of the heaviest tokens and their sum.")
+
+
 def _joined(bert: Bert, taken: Anatomy, layer: int, head: int) -> None:
-    st.markdown(f"**4 · Values are mixed and all heads joined.** The values, mixed by these weights, give "
-                f"{len(taken.mixed)} numbers; the {bert.config.num_attention_heads} heads' results stand side by side and "
+    st.markdown(f"**5 · All heads are joined.** The {bert.config.num_attention_heads} heads' results stand side by side and "
                 f"one more matrix makes {bert.config.hidden_size} numbers of them, which are added to the state.")
     frame.chart(figures.written(taken.lengths, head),
                 looking=f"What you are looking at: how much each head of layer {layer + 1} adds to this state; the length "

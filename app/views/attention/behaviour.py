@@ -7,11 +7,14 @@ from app import panel as job_panel
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
 from model import Bert, Trace
-from probes import headruns, heads
+from probes import headruns, heads, survey
+
+from . import ordered
 
 MEASURES = {"entropy": "entropy (bits)", "distance": "distance (tokens)"} | {
     kind: f"share on {kind}" for kind in heads.KINDS}
 WORK = "probes.headruns:corpus"
+ORDERED = "read"
 
 
 def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
@@ -21,24 +24,24 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
         found = _corpus()
         if found is None:
             return
-        count, table = found
+        count, table, even = found
         words = f"averaged over {count:,} sentences of your corpus"
     else:
         table, words = heads.summary(trace.attention, trace.encoding), "on this input"
-    _grid(table, choice, words)
+        even = survey.even([trace.encoding])
+    _grid(table, even, choice, words)
     _table(table, words)
     if over == "this input":
         _map(trace, table, choice)
 
 
-def _grid(table, choice: Choice, words: str) -> None:
+def _grid(table, even: dict[str, float], choice: Choice, words: str) -> None:
     measure = st.selectbox("Measure", list(MEASURES), format_func=lambda name: MEASURES[name], key="measure",
                            bind="query-params")
-    baseline = f" A head that spreads its attention evenly has {table['most'].mean():.2f}." if measure == "entropy" else ""
     frame.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
                              words=heads.square(table, "label")), key="behaviour",
-                looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed."
-                        + baseline,
+                looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed. "
+                        f"Baseline: a head that looks at every token alike has {even[measure]:.2f}.",
                 alt=f"Grid of layers and heads: {MEASURES[measure]}.")
 
 
@@ -63,13 +66,15 @@ def _map(trace: Trace, table, choice: Choice) -> None:
 
 
 def _corpus():
-    given = st.file_uploader("A text file, one sentence a line", type=["txt"], key="corpus_file")
-    arguments = {"source": state.source(), "sentences": limits.CORPUS_SENTENCES}
+    given = st.file_uploader("A text file, one sentence a line", type=["txt"], key="corpus_file",
+                             max_upload_size=limits.TEXT_MEGABYTES, on_change=ordered.forget, args=(ORDERED,))
     if given is not None and st.button("Read it", type="primary"):
-        jobs.submit(WORK, arguments, "What heads do over a corpus", {"corpus.txt": given.getvalue()})
-    latest = jobs.latest(WORK, arguments)
-    if latest is None:
+        arguments = {"source": state.source(), "sentences": limits.CORPUS_SENTENCES}
+        ordered.remember(ORDERED, jobs.submit(WORK, arguments, "What heads do over a corpus",
+                                              {headruns.CORPUS: given.getvalue()}))
+    found = ordered.job(ORDERED, WORK)
+    if found is None:
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None
-    found = job_panel.job(latest.id)
-    return headruns.corpus_found(found.folder) if (found.folder / headruns.RESULT).is_file() else None
+    job = job_panel.job(found.id)
+    return headruns.corpus_found(job.folder) if (job.folder / headruns.RESULT).is_file() else None

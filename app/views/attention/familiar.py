@@ -22,5 +22,6 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
     page = bertviz.document(view, trace.attention, trace.texts, second, dark=st.context.theme.type == "dark")
     size = len(page.encode()) / 1e6
     st.caption(f"What you are looking at: BertViz's {view.replace('_', ' ')} (Vig, 2019), {size:.1f} MB; the "
-               "board above has the same numbers. Hover over tokens.")
+               "board above has the same numbers. BertViz counts layers and heads from 0, the board from 1. "
+               + ("Hover over tokens." if view == "head_view" else "Click a head to enlarge it."))
     st.iframe(page, height=min(900, 160 + 24 * length) if view == "head_view" else 900, alt=f"BertViz {view}")

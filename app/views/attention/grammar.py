@@ -11,59 +11,83 @@ from model import Bert, Trace
 from model.trace import trace as traced
 from probes import headruns, relations
 
+from . import ordered
+
 WORK = "probes.headruns:grammar"
+ORDERED = "scored"
 LEAST = 10  # a relation seen more rarely says nothing
+SHARES = ("accuracy", "baseline", "gain")
 
 
 def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
-    st.markdown("For each word of a treebank, a head *guesses* the word it looks at most (itself aside). How often is that "
-                "the word's grammatical head, or its dependent? Clark et al. (2019) asked this of BERT.")
-    given = st.file_uploader("A treebank in CoNLL-U, or nothing for the small world", type=["conllu"], key="treebank_file")
-    arguments = {"source": state.source(), "sentences": limits.TREEBANK_SENTENCES, "least": LEAST}
+    st.markdown("For each word of a treebank, a head *guesses* the word it belongs to: the other word it looks at most, or "
+                "the other word that looks at it most. How often is that its grammatical head? Clark et al. (2019) asked "
+                "this of BERT.")
+    given = st.file_uploader("A treebank in CoNLL-U, or nothing for the small world", type=["conllu"], key="treebank_file",
+                             max_upload_size=limits.UPLOAD_MEGABYTES, on_change=ordered.forget, args=(ORDERED,))
+    content = None if given is None else given.getvalue()
+    if given is not None:
+        bank = state.bank(given.name, content)
+        st.caption(f"{frame.plain(given.name)}: {len(bank):,} sentences; up to {limits.TREEBANK_SENTENCES:,} are read.")
+    arguments = {"source": state.source(), "sentences": limits.TREEBANK_SENTENCES, "name": given.name if given else ""}
     if st.button("Score every head", type="primary"):
-        files = {"treebank.conllu": given.getvalue()} if given is not None else {}
-        jobs.submit(WORK, arguments, "Which head follows which relation", files)
-    latest = jobs.latest(WORK, arguments)
-    if latest is None:
+        files = {} if content is None else {headruns.TREEBANK: content}
+        ordered.remember(ORDERED, jobs.submit(WORK, arguments, "Which head follows which relation", files))
+    found = ordered.job(ORDERED, WORK) or (jobs.latest(WORK, arguments) if given is None else None)
+    if found is None:
         return
-    job = job_panel.job(latest.id)
+    job = job_panel.job(found.id)
     if (job.folder / headruns.RESULT).is_file():
-        _found(bert, *headruns.grammar_found(job.folder))
+        _found(bert, headruns.grammar_found(job.folder), job.arguments["name"])
 
 
-def _found(bert: Bert, found: relations.Relations, examples: list[dict]) -> None:
+def _found(bert: Bert, found: relations.Relations, name: str) -> None:
     table = found.table(LEAST)
-    st.caption(f"What you are looking at: the best head for each relation over {found.sentences:,} sentences, beside the "
-               "best fixed offset (“always the next word”) on the same words. A head below its baseline has learned nothing "
-               "that position does not tell. The best of many heads is picked on these same sentences, so small gains are "
-               "luck. Click a row to see the relation in a sentence.")
-    on_screen = table.assign(layer=table["layer"] + 1, head=table["head"] + 1)
-    shares = {name: st.column_config.NumberColumn(format="percent") for name in ("accuracy", "baseline", "gain")}
-    picked = st.dataframe(on_screen, hide_index=True, column_config=shares, on_select="rerun", key="relations",
-                          selection_mode="single-row", alt="Best head for each grammatical relation with its baseline")
-    rows = picked["selection"]["rows"]
-    row = table.iloc[rows[0] if rows else 0]
-    _relation(bert, found, row, next((e for e in examples if e["relation"] == row["relation"]
-                                      and e["direction"] == row["direction"]), None))
-
-
-def _relation(bert: Bert, found: relations.Relations, row, example: dict | None) -> None:
-    direction = relations.DIRECTIONS.index(row["direction"])
-    chosen = (int(row["layer"]), int(row["head"]))
-    frame.chart(figures.grid(found.accuracy(row["relation"])[direction], "accuracy", chosen), key="relation_grid",
-                looking=f"What you are looking at: accuracy of every head for *{frame.plain(row['relation'])}* "
-                        f"({row['direction']}, {row['count']} words). Baseline: offset {row['offset']:+d} is right in "
-                        f"{row['baseline']:.0%}.",
-                alt=f"Grid of accuracies for the relation {row['relation']}.")
-    if example is None:
+    if table.empty:
+        st.info(f"No relation occurs {LEAST} times in these {found.sentences:,} sentences: too few to say anything.")
         return
-    one = traced(bert, bert.tokenizer.encode_words(example["words"]))
-    ends = (example["dependent"], example["head"]) if direction == 0 else (example["head"], example["dependent"])
-    pin = tuple(next(t.position for t in one.tokens if t.word == word) for word in ends)
-    st.markdown(f"A sentence in which head {chosen[1] + 1} of layer {chosen[0] + 1} is right: "
-                f"itself aside, *{frame.plain(example['words'][ends[0]])}* looks most at "
-                f"*{frame.plain(example['words'][ends[1]])}*.")
+    st.caption(f"What you are looking at: the best head for each relation over {found.sentences:,} sentences of "
+               f"{frame.plain(name) or 'the small world'}, beside the best fixed offset (“always the next word”) on those "
+               "words. A head below its baseline has learned nothing that position does not tell. The best of many heads is "
+               "picked on these same sentences, so small gains are luck. **Click any cell to see its relation in a "
+               "sentence.**")
+    on_screen = table.assign(layer=table["layer"] + 1, head=table["head"] + 1)
+    columns = {name: st.column_config.NumberColumn(format="percent") for name in SHARES}
+    picked = st.dataframe(on_screen, hide_index=True, column_config=columns, on_select="rerun", key="relations",
+                          selection_mode="single-cell", alt="Best head for each grammatical relation with its baseline")
+    cells = picked["selection"]["cells"]
+    _relation(bert, found, table.iloc[cells[0][0] if cells else 0])
+
+
+def _relation(bert: Bert, found: relations.Relations, row) -> None:
+    relation, direction = row["relation"], relations.DIRECTIONS.index(row["direction"])
+    accuracy = found.accuracy(relation)[direction]
+    best = divmod(int(accuracy.argmax()), found.heads)
+    order = sorted(((layer, head) for layer in range(found.layers) for head in range(found.heads)),
+                   key=lambda one: (one != best, -accuracy[one], one))
+    st.subheader(f"{frame.plain(relation)}: {row['direction']}", anchor=False)
+    chosen = st.selectbox("Head, the best first", order, key=f"head_for_{relation}_{direction}",
+                          format_func=lambda one: f"layer {one[0] + 1}, head {one[1] + 1}: right in {accuracy[one]:.0%}")
+    _sentence(bert, found.example(relation, row["direction"], *chosen), chosen, direction, relation)
+    frame.chart(figures.grid(accuracy, "accuracy", chosen), key="relation_grid",
+                looking=f"What you are looking at: accuracy of every head for *{frame.plain(relation)}* "
+                        f"({row['direction']}, {row['count']:,} words); the chosen head is framed. Baseline: offset "
+                        f"{row['offset']:+d} is right in {row['baseline']:.0%}.",
+                alt=f"Grid of accuracies for the relation {relation}.")
+
+
+def _sentence(bert: Bert, example: relations.Example | None, chosen: tuple[int, int], direction: int, relation: str) -> None:
+    name = f"head {chosen[1] + 1} of layer {chosen[0] + 1}"
+    if example is None:
+        st.info(f"There is no sentence to show: {name} is never right about *{frame.plain(relation)}* here.")
+        return
+    one = traced(bert, bert.tokenizer.encode_words(example.words))
+    dependent, above = (frame.plain(example.words[word]) for word in (example.dependent, example.head))
+    place = next(token.position for token in one.tokens if token.word == example.dependent)
+    st.markdown(f"A sentence in which {name} is right about **{dependent}**, whose head is **{above}**: " +
+                (f"apart from itself, *{dependent}* looks most at *{above}*." if direction == 0 else
+                 f"no other word looks at *{dependent}* as much as *{above}* does."))
     shown = Picture(one.attention, one.texts, words=[token.word for token in one.tokens])
-    start = Choice("head", chosen[0], (chosen[1],), "words", ("special",), pin=(pin[0], None))
-    board.board(shown, choice=start, turn=hash((row["relation"], row["direction"], tuple(example["words"]))) % 10**6,
-                key="relation_board")
+    start = Choice("head", chosen[0], (chosen[1],), "words", ("special",),
+                   pin=(place, None) if direction == 0 else (None, place))
+    board.board(shown, choice=start, turn=hash((relation, direction, chosen, example)) % 10**6, key="relation_board")

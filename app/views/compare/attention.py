@@ -50,8 +50,9 @@ def _heads(found: comparison.Attentions, texts: list[str], left: Side, right: Si
     for column, name, side, values in zip(st.columns(2, gap="large"), ("left", "right"), (left, right),
                                           (found.left, found.right), strict=True):
         with column:
-            layer = st.slider(f"Layer, {name}", 1, values.shape[0], min(3, values.shape[0]), key=f"{name} layer") - 1
-            head = st.slider(f"Head, {name}", 1, values.shape[1], 1, key=f"{name} head") - 1
+            layer = st.slider(f"Layer, {name}", 1, values.shape[0], min(3, values.shape[0]), key=f"{name}_layer",
+                              bind="query-params") - 1
+            head = st.slider(f"Head, {name}", 1, values.shape[1], 1, key=f"{name}_head", bind="query-params") - 1
             frame.chart(figures.head(values[layer, head], texts), key=f"{name} attention",
                         looking=f"What you are looking at: layer {layer + 1}, head {head + 1} of {frame.plain(side.label)}. "
                                 "A row is a token that looks, a column what it looks at; pieces that the two vocabularies "

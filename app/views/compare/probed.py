@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, jobs
+from app import frame, jobs, state
 from app.figures import probes as figures
 from probes import results
 from probes.results import RESULT, Result
@@ -13,15 +13,16 @@ WORK = "probes.experiment:run"
 
 
 def section(left: Side, right: Side) -> None:
-    found = [_finished(side.bert.about.name) for side in (left, right)]
+    found = [finished(side.bert.about.name) for side in (left, right)]
     shared = [question for question in found[0] if question in found[1]]
     if not shared:
         missing = [side.label for side, one in zip((left, right), found, strict=True) if not one]
         why = f"No probe has been run on {' or on '.join(missing)} yet" if missing else (
             "The two models were probed for different tasks or data")
-        st.info(f"{frame.plain(why)}: run the same probe on both on the Probes page, and it is compared here.")
+        st.info(frame.plain(f"{why}: run the same probe on both on the Probes page, and it is compared here. The moments of "
+                            "a training are not offered there."))
         return
-    question = st.selectbox("Task", shared, format_func=" · ".join, key="probed")
+    question = st.selectbox("Probe", shared, format_func=_said, key="probed", bind="query-params")
     both = [one[question] for one in found]
     majority = both[0].baselines.get("majority")
     baseline = f" Always saying the commonest label would reach {majority:.0%}." if majority is not None else ""
@@ -31,12 +32,20 @@ def section(left: Side, right: Side) -> None:
                 alt=f"Score of the probe by layer for {left.label} and {right.label}.")
 
 
-def _finished(name: str) -> dict[tuple[str, str, str], Result]:
-    """Task, data and kind of probe -> the newest finished result on a model of this name."""
-    found: dict[tuple[str, str, str], Result] = {}
-    for job in jobs.all():
-        if job.work == WORK and job.state == "done" and (job.folder / RESULT).is_file():
-            result = results.read(job.folder / RESULT)
-            if result.settings["model"] == name:
-                found.setdefault((result.title, result.settings["data"], result.settings["probe"]), result)
+Question = tuple[str, str, str, int, str]
+
+
+def finished(name: str) -> dict[Question, Result]:
+    """Task, data, kind of probe, examples and hash of the data -> the newest finished result on a model of this name."""
+    found: dict[Question, Result] = {}
+    files = [job.folder / RESULT for job in jobs.all() if job.work == WORK and job.state == "done"]
+    for result in [*(results.read(file) for file in files if file.is_file()), *state.probed()]:
+        asked = result.settings
+        if asked["model"] == name:
+            found.setdefault((result.title, asked["data"], asked["probe"], asked["limit"], asked["digest"]), result)
     return found
+
+
+def _said(question: Question) -> str:
+    title, data, probe, limit, _ = question
+    return f"{title} · {data} · {probe} · up to {limit:,} examples"

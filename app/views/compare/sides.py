@@ -17,7 +17,6 @@ class Offer:
     label: str
     path: Path
     random: bool = False
-    step: int | None = None  # of its training, where it is a snapshot
 
     def load(self) -> Bert:
         bert = state.load(str(self.path))
@@ -43,7 +42,7 @@ def offered() -> dict[str, Offer]:
     offers: list[Offer] = []
     for found in state.models():
         offers += [Offer(found.name, found.path), Offer(f"{found.name}, random weights", found.path, random=True)]
-        offers += [Offer(f"{found.name}, step {int(snapshot.name):,}", snapshot.path, step=int(snapshot.name))
+        offers += [Offer(f"{found.name}, step {int(snapshot.name):,}", snapshot.path)
                    for snapshot in model.available([found.path / "snapshots"])
                    if snapshot.path.parent == found.path / "snapshots" and snapshot.name.isdigit()]
     return {offer.label: offer for offer in offers}

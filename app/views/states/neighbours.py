@@ -14,11 +14,9 @@ WORK = "probes.concordance:build"
 
 def section() -> None:
     bert, trace = state.bert(), state.trace()
-    names = [f"{token.position} · {token.text}" for token in trace.tokens]
     left, right = st.columns([3, 2])
     with left:
-        position = st.select_slider("Token of the sentence", list(range(len(names))), value=min(2, len(names) - 1),
-                                    format_func=lambda place: names[place], key=f"near_token {trace.texts}")
+        position = pasted.token(trace, "Token of the sentence", "near_token")
     with right:
         layer = pasted.layer(bert, "near_layer")
     place = st.segmented_control("Look in", ["a text", "a corpus"], default="a text", required=True, key="near",

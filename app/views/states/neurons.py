@@ -13,11 +13,9 @@ SHOWN = 15
 
 def section() -> None:
     bert, trace = state.bert(), state.trace()
-    names = [f"{token.position} · {token.text}" for token in trace.tokens]
     left, right = st.columns([3, 2])
     with left:
-        position = st.select_slider("Token", list(range(len(names))), value=min(2, len(names) - 1),
-                                    format_func=lambda place: names[place], key=f"neuron_token {trace.texts}")
+        position = pasted.token(trace, "Token", "neuron_token")
     with right:
         layer = pasted.layer(bert, "neuron_layer", first=1, at=min(4, bert.config.num_hidden_layers)) - 1
     strongest = neurons.strongest(neurons.activations(bert, trace.encoding)[layer], position, SHOWN)
@@ -34,7 +32,9 @@ def section() -> None:
 
 def _exciters(layer: int, first: int) -> None:
     bert = state.bert()
-    chosen = st.number_input("Neuron", 1, bert.config.intermediate_size, first + 1, key=f"neuron {layer} {first}") - 1
+    typed = st.number_input("Neuron", 1, bert.config.intermediate_size, None, key="neuron", bind="query-params",
+                            placeholder=f"{first + 1}, the strongest")
+    chosen = first if typed is None else typed - 1
     found = neurons.exciters(bert, pasted.passage("neuron_text"), layer, chosen, SHOWN)
     st.caption(f"What you are looking at: the tokens of a text that excite neuron {chosen + 1} of layer {layer + 1} most. "
                f"Baseline: its mean over all tokens of the text is {found['mean'].iloc[0]:.2f}.")

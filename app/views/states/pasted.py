@@ -1,24 +1,48 @@
-"""Inputs that several sections share: a layer, a box of many sentences."""
+"""Inputs that several sections share: a layer, a token, a box of many sentences. All of them are in the address."""
 
 import streamlit as st
 
 from app import frame, limits, samples
-from model import Bert
+from model import Bert, Trace
 from probes import contexts
 
 
 def layer(bert: Bert, key: str, first: int = 0, at: int | None = None) -> int:
     """A slider over the layers of a model; 0 is the embedding output."""
     last = bert.config.num_hidden_layers
-    return st.slider("Layer", first, last, last if at is None else at, key=f"{key} {bert.about.name}",
+    return st.slider("Layer", first, last, last if at is None else at, key=key, bind="query-params",
                      help="0 is the embedding output, before any layer.")
+
+
+def token(trace: Trace, label: str, key: str) -> int:
+    """A slider over the tokens of the sentence; its position."""
+    names = [f"{token.position} · {token.text}" for token in trace.tokens]
+    start = min(2, len(names) - 1)
+    renew(key, trace, start)
+    return st.select_slider(label, list(range(len(names))), value=start, key=key, bind="query-params",
+                            format_func=lambda place: names[place])
+
+
+def renew(key: str, trace: Trace, start: int | list[int]) -> None:
+    """Put a choice among tokens back to its start when the tokens are others."""
+    if st.session_state.setdefault(f"{key} of", trace.texts) != trace.texts:
+        st.session_state[key], st.session_state[f"{key} of"] = start, trace.texts
+
+
+def box(text: str, key: str, height: int = 260) -> str:
+    """A box of sentences. An address holds so much and no more: a long text is not in it."""
+    typed = st.session_state.get(key, text)
+    short = len(typed) <= limits.TEXT_CHARACTERS
+    if short and typed != text and key not in st.query_params:
+        st.session_state[key] = typed  # one that was long before is not yet in the address
+    return st.text_area("Sentences", text, key=key, height=height, max_chars=limits.PASTED_CHARACTERS,
+                        label_visibility="collapsed", bind="query-params" if short else None)
 
 
 def passage(key: str, text: str = samples.PASSAGE) -> tuple[str, ...]:
     """Sentences of a text to read, the sample ones to begin with."""
     with st.expander("The text that is read", icon=":material/article:"):
-        typed = st.text_area("Sentences", text, key=key, height=220, max_chars=limits.PASTED_CHARACTERS,
-                             label_visibility="collapsed")
+        typed = box(text, key, 220)
     return bounded(contexts.split(typed))
 
 

@@ -7,6 +7,8 @@ from app.figures import paths as figures
 from app.figures import theme
 from probes import geometry
 
+from . import pasted
+
 
 def section() -> None:
     trace = state.trace()
@@ -17,9 +19,11 @@ def section() -> None:
     fitted = middle.segmented_control("Axes fitted on", ["all layers", "each layer"], default="all layers",
                                       required=True, key="axes", bind="query-params")
     own = [token.position for token in trace.tokens if not token.special]
-    followed = right.multiselect("Follow the path of", list(range(len(names))), default=own[1:2] or own[:1],
-                                 format_func=lambda place: names[place], max_selections=5,
-                                 key=f"followed {trace.texts}")
+    start = own[1:2] or own[:1]
+    pasted.renew("followed", trace, start)
+    followed = right.multiselect("Follow the path of", list(range(len(names))), default=start,
+                                 format_func=lambda place: names[place], max_selections=5, key="followed",
+                                 bind="query-params")
     axes = 3 if flat == "3-D" else 2
     shared = fitted == "all layers"
     found = (geometry.shared_paths if shared else geometry.layer_paths)(trace.hidden, axes)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, limits, samples, state
+from app import frame, samples, state
 from app.figures import geometry as figures
 from app.figures import paths as moving
 from app.figures import theme
@@ -15,11 +15,10 @@ from . import pasted
 def section() -> None:
     left, right = st.columns([2, 3])
     preset = left.segmented_control("Begin with", list(samples.SENSES), default="bank", required=True, key="preset",
-                                    bind="query-params") or "bank"
-    word = right.text_input("Word", preset, key=f"word {preset}", max_chars=60)
+                                    bind="query-params", on_change=_begin) or "bank"
+    word = right.text_input("Word", preset, key="word", bind="query-params", max_chars=60)
     with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
-        typed = st.text_area("Sentences", samples.SENSES[preset], key=f"senses {preset}", height=260,
-                             max_chars=limits.PASTED_CHARACTERS, label_visibility="collapsed")
+        typed = pasted.box(samples.SENSES[preset], "uses")
     labelled = senses.parsed(typed)
     found = senses.uses(state.bert(), word, pasted.bounded(list(labelled.sentences)))
     labels = [labelled.labels[sentence] for sentence in found.sentence]
@@ -33,13 +32,19 @@ def section() -> None:
         _separation(found, labels)
 
 
+def _begin() -> None:
+    """A preset brings its word and its sentences."""
+    st.session_state["word"] = st.session_state["preset"]
+    st.session_state["uses"] = samples.SENSES[st.session_state["preset"]]
+
+
 def _map(found: senses.Uses, labels: list[int], names: tuple[str, ...]) -> None:
     each = geometry.layer_paths(found.vectors)
     groups = [moving.Group(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
               for sense, name in enumerate(names)
               if (members := [use for use, label in enumerate(labels) if label == sense])]
     texts = [found.sentences[sentence] for sentence in found.sentence]
-    frame.chart(moving.animated(each, [""] * len(texts), groups, hover=texts), key="uses",
+    frame.chart(moving.animated(each, [""] * len(texts), groups, hover=texts), key="uses_map",
                 looking=f"What you are looking at: each point is “{frame.plain(found.word)}” in one sentence (hover to "
                         "read it); the axes are the best two of each layer, and say how much of it they show.",
                 alt=f"{len(texts)} uses of {found.word} in two dimensions at each layer, coloured by sense.")

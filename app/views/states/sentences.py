@@ -21,8 +21,7 @@ def section() -> None:
     with right:
         layer = pasted.layer(bert, "sentence_layer")
     with st.expander(f"The sentences: up to {limits.PASTED_SENTENCES}", icon=":material/article:"):
-        typed = st.text_area("Sentences", samples.TOPICS, key="many", height=260, max_chars=limits.PASTED_CHARACTERS,
-                             label_visibility="collapsed")
+        typed = pasted.box(samples.TOPICS, "many")
     texts = pasted.bounded(contexts.split(typed))
     vectors = pooling.vectors(bert, texts, layer, POOLINGS[kind])
     left, right = st.columns(2, gap="large")

@@ -27,7 +27,7 @@ def _tokens(trace) -> None:
 
 def _layers(trace) -> None:
     debiased = st.segmented_control("Measure", ["debiased CKA", "plain CKA"], default="debiased CKA", required=True,
-                                    key="cka") == "debiased CKA"
+                                    key="cka", bind="query-params") == "debiased CKA"
     count, size = trace.hidden.shape[1:]
     noise = geometry.cka_of_noise(count, size, size)
     values = (geometry.layers_cka if debiased else geometry.layers_plain_cka)(trace.hidden, trace.hidden)
@@ -46,7 +46,8 @@ def _steadiness(_) -> None:
     lines = pasted.passage("drift_text")
     found = contexts.steadiness(state.gathered(lines))
     repeated = found.words["word"].tolist()
-    word = st.selectbox("One word", repeated, index=repeated.index("bank") if "bank" in repeated else 0, key="drift_word")
+    first = "bank" if "bank" in repeated else next((word for word in repeated if word.isalpha()), repeated[0])
+    word = st.selectbox("One word", repeated, index=repeated.index(first), key="drift_word", bind="query-params")
     frame.chart(figures.steadiness(found, word), key="steadiness",
                 looking="What you are looking at: the mean cosine between uses of the same wordpiece in different "
                         f"sentences ({len(repeated)} pieces are used at least twice), beside all pairs of tokens. Where "
@@ -58,7 +59,8 @@ def _steadiness(_) -> None:
 def _writes(trace) -> None:
     parts = {"what attention adds": "attention", "what feed-forward adds": "feed-forward", "length of the state": "state",
              "direction kept": "turn"}
-    part = st.segmented_control("Show", list(parts), default="what attention adds", required=True, key="writes")
+    part = st.segmented_control("Show", list(parts), default="what attention adds", required=True, key="writes",
+                                bind="query-params")
     explained = {
         "attention": "the length of what attention adds to a token, divided by the length of the token's state: 0 leaves "
                      "it as it was, 1 adds as much as was there.",

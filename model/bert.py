@@ -38,6 +38,8 @@ def _unwatched(name: str, layer: int, value: Tensor) -> None:
     pass
 
 
+FEW = 32  # states whose words are scored by halves of the table
+
 ACTIVATION = {"gelu": F.gelu, "relu": F.relu,
               "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
               "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh")}
@@ -66,8 +68,10 @@ class Batch:
     mask: Tensor
 
     @cached_property
-    def bias(self) -> Tensor:
-        """What is added to scores so that nobody looks at padding, (batch, 1, 1, key)."""
+    def bias(self) -> Tensor | None:
+        """What is added to scores so that nobody looks at padding, (batch, 1, 1, key); None where there is none."""
+        if self.mask.all():
+            return None
         return torch.zeros_like(self.mask, dtype=torch.float32).masked_fill(~self.mask, -torch.inf)[:, None, None, :]
 
     @classmethod
@@ -117,19 +121,19 @@ class Attention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, self.head_size).transpose(1, 2)  # (batch, heads, seq, head_size)
 
-    def forward(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
+    def forward(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         """What attention adds to every state, (batch, query, hidden)."""
         return self.join(self.mixed(x, bias, gates, layer, watch))
 
-    def mixed(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
+    def mixed(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         """The values mixed by attention, the heads side by side, (batch, query, hidden)."""
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
         if watch is _unwatched and gates is None:
             # the same mix by torch's kernel, faster in training; nobody asked for the tables in between
             dropped = self.dropout.p if self.training else 0.0
             return F.scaled_dot_product_attention(query, key, value, bias, dropped).transpose(1, 2).flatten(2)
-        scores = query @ key.transpose(-1, -2) / math.sqrt(self.head_size)  # (batch, heads, query, key)
-        attention = torch.softmax(scores + bias, dim=-1)
+        scores = (query / math.sqrt(self.head_size)) @ key.transpose(-1, -2)  # (batch, heads, query, key)
+        attention = torch.softmax(scores if bias is None else scores + bias, dim=-1)
         mixed = self.dropout(attention) @ value  # (batch, heads, query, head_size)
         if gates is not None:
             mixed = mixed * gates[:, :, None, None]
@@ -152,7 +156,7 @@ class Layer(nn.Module):
         self.activation = ACTIVATION[config.hidden_act]
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
-    def forward(self, x: Tensor, bias: Tensor, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
+    def forward(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         return self.finished(x, self.attention(x, bias, gates, layer, watch), layer, watch)
 
     def finished(self, x: Tensor, attended: Tensor, layer: int, watch: Watch) -> Tensor:
@@ -176,7 +180,18 @@ class MaskedWordHead(nn.Module):
         self.activation = ACTIVATION[config.hidden_act]
 
     def forward(self, states: Tensor, words: Tensor) -> Tensor:
-        return F.linear(self.norm(self.activation(self.dense(states))), words, self.bias)
+        return _scored(self.norm(self.activation(self.dense(states))), words, self.bias)
+
+
+def _scored(states: Tensor, words: Tensor, bias: Tensor) -> Tensor:
+    """`F.linear(states, words, bias)`, for a few states two to three times as fast: both halves of the table at once."""
+    asked = states.reshape(-1, states.shape[-1]).T  # (hidden, asked)
+    if asked.shape[1] > FEW:
+        return F.linear(states, words, bias)
+    half = len(words) // 2
+    halves = torch.bmm(words[: 2 * half].view(2, half, -1), asked.expand(2, -1, -1))  # (half, words, asked)
+    odd = words[2 * half:] @ asked  # the last word of an odd number
+    return (torch.cat([*halves, odd]).T + bias).view(*states.shape[:-1], len(words))
 
 
 class NextSentenceHead(nn.Module):
@@ -268,10 +283,11 @@ class Bert(nn.Module):
             x = _patched(layer(x, *self._seen(batch, change, index), index, watch), index + 1, change, watch)
         return x
 
-    def _seen(self, batch: Batch, change: Compiled, layer: int) -> tuple[Tensor, Tensor | None]:
+    def _seen(self, batch: Batch, change: Compiled, layer: int) -> tuple[Tensor | None, Tensor | None]:
         """What is added to the scores of a layer, -inf where nobody may look, and the gates of its heads."""
         gates = None if change.gates is None else change.gates[:, layer]
-        return batch.bias + change.bias[layer] if layer in change.bias else batch.bias, gates
+        padding, closed = batch.bias, change.bias.get(layer)
+        return closed if padding is None else padding if closed is None else padding + closed, gates
 
     def words(self, states: Tensor) -> Tensor:
         """Scores of every word at the given states: (..., hidden) -> (..., vocabulary)."""

@@ -57,19 +57,22 @@ class Trace:
 
 def trace(bert: Bert, encoding: Encoding, edits: Edits | None = None) -> Trace:
     """Run one input and keep what it became."""
-    names = ("token", "segment", "position", "hidden", "attention", "query", "key", "value")
-    split = names[-3:]  # kept as the model has them in memory, heads side by side: copied in one go, then seen by head
-    kept: dict[str, list[Tensor]] = {name: [] for name in names}
+    layers, length, hidden = bert.config.num_hidden_layers, len(encoding), bert.config.hidden_size
+    heads, size = bert.config.num_attention_heads, bert.config.head_size
+    split = ("query", "key", "value")  # kept as the model has them in memory, heads side by side, and seen by head after
+    kept = ({name: torch.empty(1, length, hidden) for name in ("token", "segment", "position")}
+            | {"hidden": torch.empty(layers + 1, length, hidden), "attention": torch.empty(layers, heads, length, length)}
+            | {name: torch.empty(layers, length, heads, size) for name in split})
 
     def watch(name: str, layer: int, value: Tensor) -> None:
         if name in kept:
-            kept[name].append(value[0].transpose(0, 1) if name in split else value[0])
+            kept[name][layer] = value[0].transpose(0, 1) if name in split else value[0]
 
     with torch.inference_mode():
         last = bert(encoding, edits, watch)
         nsp = None if bert.nsp is None else float(bert.follows(last).softmax(-1)[0, 0])
-        arrays = {name: (torch.stack(parts) if len(parts) > 1 or name not in names[:3] else parts[0]).numpy()
-                  for name, parts in kept.items()}
+    arrays = {name: value.numpy() for name, value in kept.items()}
+    arrays |= {name: arrays[name][0] for name in ("token", "segment", "position")}
     arrays |= {name: arrays[name].swapaxes(1, 2) for name in split}
     return Trace(encoding=encoding, nsp=nsp, **arrays)
 

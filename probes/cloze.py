@@ -51,18 +51,21 @@ def best(bert: Bert, encoding: Encoding, positions: Sequence[int], k: int = 5,
          edits: Edits | None = None) -> pd.DataFrame:
     """The k most probable words at each position: position, word, probability, best first."""
     bert.need_mlm()
-    predicted = probabilities(bert, encoding, positions, edits)
-    top = listed(bert, predicted, k)
-    top.insert(0, "position", np.repeat(np.asarray(positions, dtype=int), len(top) // max(1, len(positions))))
-    return top
+    words, shares = _top(bert, probabilities(bert, encoding, positions, edits), k)
+    at = np.repeat(np.asarray(positions, dtype=int), len(words) // max(1, len(positions)))
+    return pd.DataFrame({"position": at, "word": words, "probability": shares})
 
 
 def listed(bert: Bert, predicted: np.ndarray, k: int) -> pd.DataFrame:
     """The k most probable words of one or more predictions (..., vocabulary): word, probability, best first."""
+    words, shares = _top(bert, predicted, k)
+    return pd.DataFrame({"word": words, "probability": shares})
+
+
+def _top(bert: Bert, predicted: np.ndarray, k: int) -> tuple[list[str], np.ndarray]:
     top = torch.from_numpy(predicted[..., : bert.tokenizer.size]).topk(min(k, bert.tokenizer.size))
     words = bert.tokenizer.words
-    return pd.DataFrame({"word": [words[index] for index in top.indices.flatten().tolist()],
-                         "probability": top.values.flatten().numpy()})
+    return [words[index] for index in top.indices.flatten().tolist()], top.values.flatten().numpy()
 
 
 def rank(predicted: np.ndarray, words: Sequence[int]) -> np.ndarray:

@@ -1,11 +1,14 @@
 """What must hold of any BERT."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 import model
 from model import Batch, Bert, Edits, InputProblem, MissingHead, sinusoids
+from model.bert import FEW, MaskedWordHead
 from model.quickened import quickened
 
 TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
@@ -58,6 +61,20 @@ def test_the_masked_word_head_scores_by_the_embedding_matrix(little):
     direct = little.mlm.norm(torch.nn.functional.gelu(little.mlm.dense(state)))
     expected = little.embeddings.token.weight @ direct[0] + little.mlm.bias
     np.testing.assert_allclose(little.words(state)[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [50, 51])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (FEW + 1,)])
+def test_words_are_scored_alike_for_few_states_and_many_and_for_odd_vocabularies(little, size, shape):
+    head = MaskedWordHead(replace(little.config, vocab_size=size))
+    for part in (head.dense.weight, head.dense.bias, head.bias):
+        torch.nn.init.normal_(part, generator=torch.Generator().manual_seed(size))
+    states, words = torch.randn(*shape, head.dense.in_features), torch.randn(size, head.dense.in_features)
+    with torch.inference_mode():
+        found = head(states, words)
+        expected = head.norm(head.activation(head.dense(states))) @ words.T + head.bias
+    assert found.shape == (*shape, size)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_a_random_bert_is_the_same_for_the_same_seed_only(little):

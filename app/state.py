@@ -8,7 +8,7 @@ import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, InputProblem, Trace
+from model import Bert, CheckpointProblem, Found, Trace, corpus
 from probes import concordance, contexts, experiment, neighbours, replay, results, shipped, treebank
 
 DEFAULT_MODEL = "english"
@@ -66,10 +66,7 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
     """The sentences of an uploaded file, or of the small world where there is none."""
     if content is None:
         return experiment.small_world()
-    try:
-        return treebank.parse(content.decode("utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        raise InputProblem(f"{name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
+    return treebank.parse(corpus.decoded(content, name), name)
 
 
 @st.cache_resource

@@ -62,6 +62,15 @@ def described(source: Source) -> list[str]:
     return [f"{len(source):,} documents from memory"]
 
 
+def decoded(content: bytes, name: str = "This file") -> str:
+    """The bytes of a file as text, which must be UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputProblem(f"{name} is not UTF-8 text (byte {error.start + 1:,} cannot be read); "
+                           "save it as UTF-8 first.") from None
+
+
 def sentences(text: str) -> list[str]:
     """A paragraph cut into sentences after . ! ? where a new one begins, but not after "Dr." or "e.g." or "J."."""
     found, start = [], 0

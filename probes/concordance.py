@@ -9,6 +9,7 @@ import numpy as np
 
 import model
 from model import Bert, Encoding, InputProblem, Problem
+from model.corpus import decoded
 
 from . import geometry
 from .contexts import Places, places, split
@@ -22,7 +23,7 @@ def build(folder: Path, checkpoint: str, corpus: str = "corpus.txt", tokens: int
     """
     yield {"fraction": 0.0, "stage": "Reading the corpus"}
     bert = model.load(checkpoint)
-    lines = split((folder / corpus).read_text(encoding="utf-8", errors="replace"))
+    lines = split(decoded((folder / corpus).read_bytes()))
     encodings = _sample(bert, lines, tokens)
     where = places(encodings)
     _write_places(folder, where)

@@ -12,6 +12,7 @@ import pandas as pd
 
 import model
 from model import InputProblem, smallworld
+from model.corpus import decoded
 
 from . import ablation, experiment, relations, treebank
 from .survey import even, survey
@@ -22,7 +23,7 @@ RESULT, CORPUS, TREEBANK = "result.json", "corpus.txt", "treebank.conllu"
 def corpus(folder: Path, source: str, sentences: int) -> Iterator[dict]:
     """What heads do over the lines of the corpus in the folder: the summary of `heads` as a table."""
     bert = model.load(source, hub=True)
-    lines = (folder / CORPUS).read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = decoded((folder / CORPUS).read_bytes()).splitlines()
     encodings = [bert.tokenizer.encode(line) for line in lines if line.strip()][:sentences]
     if not encodings:
         raise InputProblem("The corpus holds no line of text.")

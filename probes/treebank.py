@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from model import Bert, Encoding, InputProblem
+from model.corpus import decoded
 
 ROOT = -1  # the head of the word that has none
 SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "dev", "test": "test"}
@@ -83,11 +84,7 @@ def read(path: str | Path) -> Treebank:
         return _folder(path)
     if not path.is_file():
         raise InputProblem(f"There is no file {path}.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputProblem(f"{path.name} is not UTF-8 text (byte {error.start + 1} cannot be read).") from None
-    return parse(text, path.name)
+    return parse(decoded(path.read_bytes(), path.name), path.name)
 
 
 def _folder(path: Path) -> Treebank:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import frame, jobs, limits, panel, state
 from app.figures import document as figures
 from app.views.pairlessons import DOCUMENTS
-from model import Bert, InputProblem, corpus
+from model import Bert, corpus
 from probes import nextsentence, order, overlap
 
 
@@ -32,16 +32,8 @@ def _sentences() -> list[str]:
                         persist_state="session")
     uploaded = st.file_uploader("Or a text file", type=["txt"], key="nsp_upload", max_upload_size=1)
     if uploaded is not None:
-        text = decoded(uploaded.getvalue())
+        text = corpus.decoded(uploaded.getvalue())
     return [sentence for line in text.splitlines() for sentence in corpus.sentences(line)]
-
-
-def decoded(content: bytes) -> str:
-    """An uploaded file as text."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputProblem("This file is not UTF-8 text; save it as UTF-8 first.") from None
 
 
 def _margins(bert: Bert, sentences: list[str]) -> np.ndarray | None:

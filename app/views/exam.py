@@ -5,8 +5,7 @@ import streamlit as st
 
 from app import frame, jobs, limits, panel, state
 from app.figures import exam as figures
-from app.views.document import decoded
-from model import Bert
+from model import Bert, corpus
 from probes import exam
 
 NAMES = {"another": "Another document", "same": "Same document", "swapped": "Swapped"}
@@ -37,7 +36,7 @@ def _source() -> tuple[str, bytes | None]:
         return exam.WORLD, None
     uploaded = st.file_uploader("A text file in UTF-8, with a blank line between documents", type=["txt"],
                                 key="nsp_exam_file", max_upload_size=limits.EXAM_MEGABYTES)
-    return "upload.txt", decoded(uploaded.getvalue()).encode() if uploaded else None
+    return "upload.txt", corpus.decoded(uploaded.getvalue()).encode() if uploaded else None
 
 
 def _job(source: str, uploaded: bytes | None, count: int) -> jobs.Job | None:

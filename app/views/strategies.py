@@ -7,7 +7,7 @@ from app.figures import strategies as figures
 from app.figures import words
 from app.views import strategies_learning
 from model import Bert, Encoding, InputProblem
-from model.corpus import sentences
+from model.corpus import decoded, sentences
 from model.masking import Mix
 from probes import cloze, strategies
 from probes.texts import STORY
@@ -50,10 +50,7 @@ def _source() -> str:
         given = st.file_uploader("A text file", type=["txt"], max_upload_size=limits.TEXT_MEGABYTES)
         if given is None:
             raise InputProblem("Choose a text file to look at it here.")
-        try:
-            return given.getvalue().decode("utf-8")
-        except UnicodeDecodeError:
-            raise InputProblem(f"{given.name} is not UTF-8 text; save it as UTF-8 first.") from None
+        return decoded(given.getvalue(), given.name)
     return " ".join(text for text in state.texts() if text)
 
 

@@ -115,3 +115,13 @@ def write(page, text: str) -> None:
     box = page.get_by_role("textbox", name="The document")
     box.fill(text)
     box.press("Control+Enter")
+
+
+def test_a_file_that_is_too_large_is_refused_with_a_sentence_in_sight(open_page):
+    page = open_page(address(nsp="A document"))
+    page.locator("input[type=file]").set_input_files(
+        {"name": "large.txt", "mimeType": "text/plain", "buffer": b"A sentence. " * 100_000})
+    refused = page.get_by_text("File must be 1.0MB or smaller")
+    expect(refused).to_be_visible()
+    box = refused.bounding_box()
+    assert box and box["width"] > 100 and box["height"] > 10, "Streamlit would hide it until the mouse is over it"

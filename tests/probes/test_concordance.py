@@ -63,6 +63,13 @@ def test_an_empty_corpus_is_refused_in_words(checkpoint, tmp_path):
         list(concordance.build(tmp_path, checkpoint, path.name))
 
 
+def test_a_file_that_is_not_text_is_refused_by_the_byte_that_cannot_be_read(checkpoint, tmp_path):
+    path = tmp_path / "picture.txt"
+    path.write_bytes(b"the cat \xff\xfe sat")
+    with pytest.raises(model.InputProblem, match=r"not UTF-8 text \(byte 9 "):
+        list(concordance.build(tmp_path, checkpoint, path.name))
+
+
 def test_a_layer_that_was_not_indexed_is_refused_in_words(tmp_path):
     with pytest.raises(model.InputProblem, match="not been indexed"):
         concordance.load(tmp_path, 9)

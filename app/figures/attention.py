@@ -83,7 +83,8 @@ def softmax(scores: np.ndarray, weights: np.ndarray, texts: list[str], chosen: i
         figure.add_bar(y=values, x=list(range(len(texts))), marker_color=colours, row=row, col=1, showlegend=False,
                        hovertemplate="%{customdata}: %{y:.3f}<extra></extra>",
                        customdata=[theme.shown(text) for text in texts])
-    figure.update_xaxes(**theme.token_axis(texts), tickangle=-60)
+    # many tokens on a narrow screen have room only side by side
+    figure.update_xaxes(**theme.token_axis(texts), tickangle=-60 if len(texts) <= 16 else -90)
     return theme.finished(figure, 430).update_annotations(font_size=15)
 
 

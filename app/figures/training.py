@@ -1,5 +1,6 @@
 """A training run as curves: what it learned when, how near it came to the best possible, and what it said meanwhile."""
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -8,6 +9,8 @@ from app.figures import theme
 NAMES = {"held_mlm_accuracy": "masked words named", "held_nsp_accuracy": "pairs judged",
          "held_mlm_loss": "masked-word loss", "held_nsp_loss": "next-sentence loss",
          "mlm_loss": "masked-word loss", "nsp_loss": "next-sentence loss"}
+
+POINTS = 400  # of one curve: more cannot be seen, and each is drawn again while a training runs
 
 
 def accuracies(rows: pd.DataFrame, ceiling: float | None = None, now: int | None = None) -> go.Figure:
@@ -60,11 +63,18 @@ def _line(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, smooth:
     if name not in rows:
         return
     known = rows[["step", name]].dropna()
-    values = known[name].ewm(span=max(1, len(known) // 40)).mean() if smooth else known[name]
+    if smooth:
+        known = known.assign(**{name: known[name].ewm(span=max(1, len(known) // 40)).mean()})
+    known = _thinned(known)
     form = ":.3f" if smooth else ":.1%"
-    figure.add_scatter(x=_steps(known["step"]), y=values, name=NAMES[name], mode="lines",
+    figure.add_scatter(x=_steps(known["step"]), y=known[name], name=NAMES[name], mode="lines",
                        line={"color": colour, "width": 2.5}, customdata=known["step"],
                        hovertemplate=f"%{{y{form}}} after step %{{customdata:,}}<extra>%{{fullData.name}}</extra>")
+
+
+def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
+    """As many rows as can be told apart on a logarithmic axis: all of the first, few of the last, the very last."""
+    return rows.iloc[np.unique(np.geomspace(1, max(1, len(rows)), POINTS).round().astype(int))[:len(rows)] - 1]
 
 
 def _level(figure: go.Figure, rows: pd.DataFrame, value: float, name: str, colour: str) -> None:

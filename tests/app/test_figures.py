@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from app.figures import attention, chips, embeddings, geometry, lines, theme, words
+from app.figures import attention, chips, embeddings, geometry, lines, theme, training, words
 from app.frame import plain
 from model import BertConfig, Token, ledger
 
@@ -62,3 +62,12 @@ def test_in_the_dark_heatmaps_grow_brighter_and_type_on_strong_cells_dark():
     light = [sum(rgb) * alpha for *rgb, alpha in parts]
     assert light == sorted(light)
     assert [said.font.color for said in figure.layout.annotations] == [theme.ON_BRIGHT, None, None, theme.ON_BRIGHT]
+
+
+def test_a_long_curve_keeps_its_first_steps_and_its_last_and_a_short_one_every_step():
+    for steps in (1, 40, 9000):
+        rows = pd.DataFrame({"step": range(steps), "held_mlm_accuracy": np.linspace(0, 1, steps)})
+        curve = training.accuracies(rows).data[0]
+        assert list(curve.customdata[:40]) == list(range(min(steps, 40)))
+        assert (curve.customdata[-1], curve.y[-1]) == (steps - 1, rows["held_mlm_accuracy"].iloc[-1])
+        assert len(curve.y) <= training.POINTS

@@ -207,17 +207,28 @@ def test_control_c_finishes_the_step_saves_and_says_how_to_go_on(text, tmp_path)
 
 
 def test_two_processes_learn_what_one_learns_with_the_whole_batch(text, tmp_path):
+    """From the first step, and going on with a run that one process began."""
     words = ["--corpus", str(text), *QUICK, "--steps", "6", "--snapshots", "1"]
     alone = subprocess.Popen(command(*words, "--out", str(tmp_path / "alone")), cwd=ROOT)
-    ours = ["--standalone", "--nproc-per-node", "2", "-m", "model.train"]
-    shared = subprocess.run(command(*ours, *words, "--out", str(tmp_path / "shared"), module="torch.distributed.run"),
-                            cwd=ROOT, capture_output=True, text=True, timeout=300)
+    _by_two(*words, "--out", str(tmp_path / "shared"))
     assert alone.wait() == 0
-    assert shared.returncode == 0, shared.stderr
-    for part in ("snapshots/0000001", "."):
-        one, two = weights(tmp_path / "alone" / part), weights(tmp_path / "shared" / part)
+    begun = pretrain(text, tmp_path / "begun", Recipe.read(tmp_path / "alone" / "recipe.json"))
+    next(progress for progress in begun if progress.step == 3)
+    begun.close()
+    assert "step 4" in _by_two("--out", str(tmp_path / "begun"), "--resume")
+    for folder, part in (("shared", "snapshots/0000001"), ("shared", "."), ("begun", ".")):
+        one, two = weights(tmp_path / "alone" / part), weights(tmp_path / folder / part)
         for name in one:
             torch.testing.assert_close(one[name], two[name], rtol=1e-3, atol=2e-5)
+
+
+def _by_two(*words: str) -> str:
+    """What the command says when two processes run it together."""
+    ours = ["--standalone", "--nproc-per-node", "2", "-m", "model.train"]
+    ended = subprocess.run(command(*ours, *words, module="torch.distributed.run"), cwd=ROOT, capture_output=True, text=True,
+                           timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def test_snapshots_stand_at_evenly_spaced_powers(tmp_path):

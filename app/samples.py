@@ -23,13 +23,15 @@ From a branch the bat hung upside down and slept.
 With its ears the bat finds a moth in the dark.
 The bat spread its wings and dropped from the roof.
 We found a small brown bat under the roof.
+At night the bat catches flies above the pond.
 
 sport:
 A bat lay on the grass beside the ball and the gloves.
 For the game she bought a new wooden bat and a ball.
 With both hands he swung the bat and hit the ball.
 The bat broke when the ball hit it.
-The player leaned on his bat and waited for the pitch.""",
+The player leaned on his bat and waited for the pitch.
+At practice the bat slipped out of his hands.""",
     "spring": """season:
 The trees bloom in spring when the days grow warm.
 Every spring the birds come back from the south.

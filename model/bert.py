@@ -128,8 +128,9 @@ class Attention(nn.Module):
     def mixed(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         """The values mixed by attention, the heads side by side, (batch, query, hidden)."""
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
-        if watch is _unwatched and gates is None:
-            # the same mix by torch's kernel, faster in training; nobody asked for the tables in between
+        if watch is _unwatched and gates is None and not torch.is_autocast_enabled("cpu"):
+            # the same mix by torch's kernel, faster in training; nobody asked for the tables in between.
+            # Its backward pass in bfloat16 is slow on a processor: there the products below take half its time
             dropped = self.dropout.p if self.training else 0.0
             return F.scaled_dot_product_attention(query, key, value, bias, dropped).transpose(1, 2).flatten(2)
         scores = (query / math.sqrt(self.head_size)) @ key.transpose(-1, -2)  # (batch, heads, query, key)

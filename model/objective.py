@@ -71,8 +71,8 @@ class Objective(nn.Module):
         firsts = torch.arange(0, pairs * length, length, device=given.places.device)
         places = torch.cat([given.places, firsts])
         states = self.bert.at(places // length, places % length, given.batch, self.edits)
-        words = self.bert.words(states[:-pairs])  # (chosen, vocabulary)
-        follows = self.bert.need_nsp()(states[-pairs:])  # (batch, 2)
+        words = self.bert.words(states[:-pairs]).float()  # (chosen, vocabulary)
+        follows = self.bert.need_nsp()(states[-pairs:]).float()  # (batch, 2)
         losses = torch.stack([F.cross_entropy(words, given.words, reduction="sum"),
                               F.cross_entropy(follows, given.labels, reduction="sum")])
         with torch.no_grad():

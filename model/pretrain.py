@@ -131,7 +131,7 @@ def _cut_before(documents: corpus.Source | None) -> Path | None:
 
 def _need(documents: corpus.Source | None, folder: Path) -> corpus.Source:
     if documents is None:
-        raise InputProblem(f"The run in {folder} broke off before its texts were read: name them again.")
+        raise InputProblem(f"The texts of the run in {folder} are not all in it: name them again.")
     return documents
 
 

@@ -11,6 +11,7 @@ from .pairs import NEGATIVES
 from .problem import InputProblem
 
 WARM_STEPS = 50
+PRECISIONS = "float32", "bfloat16"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Recipe:
     length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
     steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
     snapshots        how many checkpoints to keep while the steps grow tenfold, for a replay; 0 for none
+    precision        of the products while learning: float32, or bfloat16, about twice as fast where the processor
+                     multiplies it; weights, sums, normalisations and losses stay float32
     evaluations      how often the held-out documents are asked, and `held` pairs of them each time
     """
 
@@ -49,6 +52,7 @@ class Recipe:
     dropout: float = 0.0
     seed: int = 0
     threads: int | None = None
+    precision: str = "float32"
     snapshots: int = 0
     hold_out: int = 60
     evaluations: int = 20
@@ -64,6 +68,8 @@ class Recipe:
                                "most.")
         if self.negatives not in NEGATIVES:
             raise InputProblem(f"Negatives come from {' or '.join(NEGATIVES)}, not {self.negatives!r}.")
+        if self.precision not in PRECISIONS:
+            raise InputProblem(f"The precision is {' or '.join(PRECISIONS)}, not {self.precision!r}.")
         if not (0 < self.rate < 1 and 0 <= self.warmup < 1 and 0 <= self.dropout < 1):
             raise InputProblem("The learning rate, warm-up and dropout are shares between 0 and 1.")
         Edits(sight=self.sight)  # which says so when there is no such sight

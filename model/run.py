@@ -55,7 +55,8 @@ class Run:
         given = given.to(together.device())
         counts = torch.tensor([len(given.words), len(given.labels)], dtype=torch.float32, device=given.words.device)
         counts = together.summed(counts)
-        losses, right = self.objective(given)
+        with torch.autocast(together.device().type, torch.bfloat16, self.recipe.precision == "bfloat16"):
+            losses, right = self.objective(given)
         # DDP takes the mean of the processes' gradients; the loss is the mean over what was chosen in all of them
         ((losses / counts).sum() * together.size()).backward()
         nn.utils.clip_grad_norm_(self.bert.parameters(), self.recipe.clip)

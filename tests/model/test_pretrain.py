@@ -19,7 +19,7 @@ import model
 from model import CheckpointProblem, InputProblem
 from model.history import COLUMNS, MOST, History
 from model.pretrain import pretrain
-from model.recipe import WARM_STEPS, Recipe
+from model.recipe import PRECISIONS, WARM_STEPS, Recipe
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs fork, kill -9 and file limits, which Windows has not")
 ROOT = Path(__file__).parents[2]
@@ -101,6 +101,19 @@ def test_the_same_recipe_gives_the_same_weights_and_another_seed_others(unbroken
     assert not torch.equal(weights(tmp_path / "other")["mlm.dense.weight"], weights(unbroken)["mlm.dense.weight"])
 
 
+def test_products_in_bfloat16_learn_the_same_into_float32_weights(tmp_path):
+    courses = {}
+    for precision in PRECISIONS:
+        made = recipe(steps=150, batch=16, dropout=0.0, precision=precision)
+        courses[precision] = list(pretrain(stories(), tmp_path / precision, made))
+    exact, rounded = ([told.mlm_loss for told in course if told.mlm_loss is not None] for course in courses.values())
+    assert rounded[0] != exact[0] and rounded[:10] == pytest.approx(exact[:10], rel=0.01)
+    assert courses["bfloat16"][-1].held.mlm_accuracy > 0.6
+    assert all(value.dtype == torch.float32 for value in weights(tmp_path / "bfloat16").values())
+    with pytest.raises(InputProblem, match="float32 or bfloat16, not 'float8'"):
+        recipe(precision="float8")
+
+
 def test_closing_saves_and_going_on_ends_the_same(unbroken, tmp_path):
     training = pretrain(stories(), tmp_path / "run", recipe())
     last = next(progress for progress in training if progress.step == 5)
@@ -111,6 +124,15 @@ def test_closing_saves_and_going_on_ends_the_same(unbroken, tmp_path):
     assert_identical(tmp_path / "run", unbroken)
     assert [row["step"] for row in History.read(tmp_path / "run" / "history.csv").rows] == list(range(13))
     assert [progress.stage for progress in pretrain(None, tmp_path / "run", again=True)] == ["done"]
+
+
+def test_going_on_asks_for_texts_that_are_not_in_the_run(unbroken, tmp_path):
+    begun = pretrain(unbroken / "corpus", tmp_path / "run", recipe(tokenizer=str(unbroken)))
+    next(progress for progress in begun if progress.step == 5)
+    begun.close()
+    with pytest.raises(InputProblem, match="name them again"):
+        next(pretrain(None, tmp_path / "run", again=True))
+    assert next(pretrain(unbroken / "corpus", tmp_path / "run", again=True)).step == 6
 
 
 def _run(folder: Path, reports) -> None:

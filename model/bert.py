@@ -121,13 +121,21 @@ class Attention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, self.head_size).transpose(1, 2)  # (batch, heads, seq, head_size)
 
+    def asked(self, x: Tensor) -> list[Tensor]:
+        """Query, key and value of every head; one product for the three in training, where copying weights costs little."""
+        maps = (self.query, self.key, self.value)
+        if not self.training:
+            return [self.split(each(x)) for each in maps]
+        together = F.linear(x, torch.cat([each.weight for each in maps]), torch.cat([each.bias for each in maps]))
+        return [self.split(part) for part in together.chunk(3, dim=-1)]
+
     def forward(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         """What attention adds to every state, (batch, query, hidden)."""
         return self.join(self.mixed(x, bias, gates, layer, watch))
 
     def mixed(self, x: Tensor, bias: Tensor | None, gates: Tensor | None, layer: int, watch: Watch) -> Tensor:
         """The values mixed by attention, the heads side by side, (batch, query, hidden)."""
-        query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        query, key, value = self.asked(x)
         if watch is _unwatched and gates is None and not torch.is_autocast_enabled("cpu"):
             # the same mix by torch's kernel, faster in training; nobody asked for the tables in between.
             # Its backward pass in bfloat16 is slow on a processor: there the products below take half its time

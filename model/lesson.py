@@ -10,7 +10,7 @@ from . import corpus, smallworld
 from .config import SIZES
 from .masking import Mix
 from .pretrain import Progress, pretrain
-from .recipe import Recipe
+from .recipe import Recipe, quickest
 from .smallworld import measure
 
 SMALL_WORLD = "small world"
@@ -29,7 +29,7 @@ def recipe(folder: Path, source: str, preset: str, minutes: float, length: int, 
     shape = {} if world else {"num_attention_heads": max(heads, 4)}
     return Recipe(preset=preset, config=shape, quick=not world, init=str(folder / UNTRAINED) if world else None,
                   mix=Mix(**mix), length=min(length, smallworld.LONGEST) if world else length, batch=16, minutes=minutes,
-                  rate=RATE[preset], snapshots=SNAPSHOTS, hold_out=20, evaluations=30, held=256)
+                  rate=RATE[preset], snapshots=SNAPSHOTS, hold_out=20, evaluations=30, held=256, precision=quickest())
 
 
 def learn(folder: Path, out: str, source: str, preset: str, minutes: float, length: int, mix: dict[str, Any]

@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+import torch
+
 from .config import BertConfig
 from .edits import Edits
 from .masking import Mix
@@ -12,6 +14,15 @@ from .problem import InputProblem
 
 WARM_STEPS = 50
 PRECISIONS = "float32", "bfloat16"
+
+
+def quickest() -> str:
+    """The precision in which this machine multiplies soonest; always the same answer on the same machine."""
+    if torch.cuda.is_available():
+        has = torch.cuda.is_bf16_supported()
+    else:
+        has = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return "bfloat16" if has else "float32"
 
 
 @dataclass(frozen=True)

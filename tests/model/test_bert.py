@@ -133,6 +133,18 @@ def test_watching_changes_nothing(little):
             np.testing.assert_allclose(unwatched[row, : len(encoding)], watched[row, : len(encoding)], atol=1e-5)
 
 
+def test_training_computes_what_asking_computes(little):
+    config = replace(little.config, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    bert, encodings = Bert.random(config, little.tokenizer), [little.tokenizer.encode(text) for text in TEXTS]
+    asked, learning = bert(encodings), bert.train()(encodings)
+    torch.testing.assert_close(learning, asked, atol=1e-5, rtol=0)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(bert(encodings), asked, atol=0.1, rtol=0)
+    learning.sum().backward()
+    for name in ("query", "key", "value"):
+        assert getattr(bert.layers[0].attention, name).bias.grad is not None
+
+
 def test_chosen_places_have_the_states_that_all_places_together_have(little):
     encodings = [little.tokenizer.encode(text) for text in ("the cat saw a dog", "a dog")]
     rows, positions = torch.tensor([0, 0, 1, 1]), torch.tensor([1, 3, 0, 2])

@@ -16,10 +16,10 @@ import pytest
 import torch
 
 import model
-from model import CheckpointProblem, InputProblem
+from model import CheckpointProblem, InputProblem, lesson
 from model.history import COLUMNS, MOST, History
 from model.pretrain import pretrain
-from model.recipe import PRECISIONS, WARM_STEPS, Recipe
+from model.recipe import PRECISIONS, WARM_STEPS, Recipe, quickest
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs fork, kill -9 and file limits, which Windows has not")
 ROOT = Path(__file__).parents[2]
@@ -112,6 +112,15 @@ def test_products_in_bfloat16_learn_the_same_into_float32_weights(tmp_path):
     assert all(value.dtype == torch.float32 for value in weights(tmp_path / "bfloat16").values())
     with pytest.raises(InputProblem, match="float32 or bfloat16, not 'float8'"):
         recipe(precision="float8")
+
+
+def test_the_train_page_takes_the_precision_its_processor_multiplies_soonest(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    for has, expected in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda has=has: has)
+        made = lesson.recipe(tmp_path, lesson.SMALL_WORLD, "tiny", 3, 128, {"mask": 0.8, "random": 0.1, "keep": 0.1})
+        assert made.precision == quickest() == expected
 
 
 def test_closing_saves_and_going_on_ends_the_same(unbroken, tmp_path):

@@ -132,7 +132,7 @@ class Run:
             f"{mix.keep:.0%} kept{', whole words' if mix.whole_words else ''}; "
             f"NotNext spans from {'the same' if recipe.negatives == 'same' else 'another'} document",
             f"* AdamW, peak rate {recipe.rate:g}, batch {recipe.batch}, pairs up to {recipe.length} wordpieces, "
-            f"dropout {recipe.dropout:g}, seed {recipe.seed}"]
+            f"dropout {recipe.dropout:g}, seed {recipe.seed}, products in {recipe.precision}"]
         if scores:
             lines.append(f"* {len(self.held):,} documents held out, {scores.pairs:,} pairs of them: masked words "
                          f"{scores.mlm_accuracy:.1%} right (loss {scores.mlm_loss:.3f}), next sentence "

@@ -118,11 +118,11 @@ def _blocks(path: Path) -> Iterator[list[str]]:
                         yield _record(line, path, number).splitlines()
                 return
             block, size = [], 0
-            for line in file:
+            for line in iter(lambda: file.readline(LONGEST), ""):  # a whole book may stand on one line
                 if line.strip():
                     block.append(line)
                     size += len(line)
-                if block and (not line.strip() or size > LONGEST):
+                if block and (not line.strip() or size >= LONGEST):
                     yield block
                     block, size = [], 0
             if block:

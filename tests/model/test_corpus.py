@@ -54,9 +54,10 @@ def test_documents_in_memory_are_texts_or_sentences():
     assert list(corpus.documents(SPLIT)) == SPLIT
 
 
-def test_a_document_without_end_is_cut_so_that_memory_stays_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(corpus, "LONGEST", 50)
-    (tmp_path / "long.txt").write_text("The cat sat.\n" * 20)
+@pytest.mark.parametrize("gap", ["\n", " "])
+def test_a_document_without_end_is_cut_so_that_memory_stays_bounded(tmp_path, monkeypatch, gap):
+    monkeypatch.setattr(corpus, "LONGEST", 52)
+    (tmp_path / "long.txt").write_text(f"The cat sat.{gap}" * 20)
     documents = list(corpus.documents(tmp_path / "long.txt"))
     assert len(documents) == 5
     assert sum(map(len, documents)) == 20

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 import model
-from model import masking, objective, smallworld, store
+from model import checkpoint, masking, objective, smallworld, store
 from model.smallworld import bound, lexicon, measure
 from model.smallworld.pen import derivations
 
@@ -175,3 +175,8 @@ def test_the_shipped_model_comes_near_the_ceiling_and_never_above_it(held):
 
 def test_a_kind_has_the_stated_variety():
     assert measure.variety("habit", "market") == 3 * 8 * 7 * 5
+
+
+def test_the_card_states_how_many_different_sentences_there_are():
+    card = (checkpoint.SHIPPED / "smallworld" / "CARD.md").read_text(encoding="utf-8")
+    assert f"{measure.distinct()['together']:,} different sentences" in card

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -27,8 +27,8 @@ VOCABULARY_TEXT = 200_000_000  # characters that a vocabulary is learned from
 class Progress:
     """Where a run is; `asdict` of it is plain numbers and words.
 
-    stage is reading, training or done. Losses and accuracies are those of the step, on training data; `held` is there
-    on the steps after which the held-out documents were asked, `snapshot` where one was kept (a folder inside `out`).
+    stage is reading, vocabulary, training or done. Losses and accuracies are those of the step, on training data; `held`
+    is there on the steps after which the held-out documents were asked, `snapshot` where one was kept (inside `out`).
     """
 
     stage: str
@@ -115,7 +115,8 @@ def _prepared(documents: corpus.Source | None, folder: Path, ids: Path, recipe: 
     begin = folder / "begin"
     if together.first_here() and not begin.is_dir():
         yield Progress("reading")
-        checkpoint.save(_beginning(documents, folder, recipe), begin)
+        bert = yield from _beginning(documents, folder, recipe)
+        checkpoint.save(bert, begin)
     if together.first_here() and not store.complete(ids):
         texts, pieces = _need(documents, folder), tokenizer.read(begin)
         for count in store.build(corpus.documents(texts), pieces, ids, recipe.hold_out):
@@ -135,7 +136,7 @@ def _need(documents: corpus.Source | None, folder: Path) -> corpus.Source:
     return documents
 
 
-def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) -> Bert:
+def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) -> Generator[Progress, None, Bert]:
     """The model before the first step: a checkpoint with both heads, or random weights over a vocabulary."""
     if recipe.init:
         bert = checkpoint.load(recipe.init)
@@ -145,8 +146,10 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
         bert.config = replace(bert.config, **dropout)
         bert.about = About()
     else:
-        pieces = (checkpoint.load(recipe.tokenizer).tokenizer if recipe.tokenizer
-                  else _vocabulary(_need(documents, folder), recipe))
+        if recipe.tokenizer:
+            pieces = checkpoint.load(recipe.tokenizer).tokenizer
+        else:
+            pieces = yield from _vocabulary(_need(documents, folder), recipe)
         bert = Bert.random(recipe.shape(pieces.size), pieces, recipe.seed)
         if recipe.quick:
             quickened(bert, recipe.seed)
@@ -155,20 +158,24 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
     return bert
 
 
-def _vocabulary(documents: corpus.Source, recipe: Recipe) -> WordPiece:
+def _vocabulary(documents: corpus.Source, recipe: Recipe) -> Generator[Progress, None, WordPiece]:
     """Learned from the beginning of the texts; read twice, so that the same texts give the same vocabulary."""
-    def texts() -> Iterator[str]:
+    def first() -> Iterator[list[str]]:
         seen = 0
         for document in corpus.documents(documents):
-            yield from document
+            yield document
             seen += sum(map(len, document))
             if seen > VOCABULARY_TEXT:
                 return
 
     characters: set[str] = set()
-    for text in texts():
-        characters.update(text)
-    return tokenizer.train(texts(), recipe.vocabulary, characters=characters)
+    for count, document in enumerate(first(), 1):
+        characters.update(*document)
+        if count % 100 == 0:
+            yield Progress("reading", documents=count)
+    yield Progress("vocabulary")
+    return tokenizer.train((text for document in first() for text in document), recipe.vocabulary,
+                           characters=characters)
 
 
 def _trained(run: Run, save_seconds: float) -> Iterator[Progress]:

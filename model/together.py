@@ -1,8 +1,9 @@
 """Several processes that train one model: who I am, and agreeing with the others. Alone, all of it is free."""
 
 import os
+import sys
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -22,6 +23,15 @@ def join() -> None:
 def leave() -> None:
     if dist.is_initialized():
         dist.destroy_process_group()
+
+
+def end(code: int) -> NoReturn:
+    """Leave Python; among several processes at once, because gloo's threads outlive their group and may abort its end."""
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def size() -> int:

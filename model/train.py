@@ -128,14 +128,17 @@ class _Screen:
         self.live, self.drawn, self.shown = sys.stdout.isatty(), 0.0, ""
 
     def show(self, progress: Progress) -> None:
-        now, what = time.monotonic(), progress.stage if progress.step else "reading"
+        now, what = time.monotonic(), progress.stage
         if progress.held and progress.stage == "training":
             self.say(f"step {progress.step:,}, held-out documents: {_scores(progress.held)}")
-        if now - self.drawn < (0.3 if self.live else 30) and what == self.shown:
+        if (now - self.drawn < (0.3 if self.live else 30) and what == self.shown) or (
+                what == "training" and progress.mlm_loss is None):
             return
         self.drawn, self.shown = now, what
         if progress.stage == "reading":
             self._put(f"Reading the texts: {progress.documents:,} documents")
+        elif progress.stage == "vocabulary":
+            self._put("Learning a vocabulary of wordpieces from them")
         elif progress.mlm_loss is not None:
             bar = "█" * round(20 * progress.fraction)
             self._put(f"{bar:░<20} {progress.fraction:4.0%}  step {progress.step:,}  word loss {progress.mlm_loss:.3f}  "
@@ -163,4 +166,4 @@ def _duration(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    together.end(main())

@@ -59,6 +59,6 @@ def _doors(menu) -> None:
     doors = [entry for group, listed in menu.items() if group for entry in listed]
     for place in range(0, len(doors), 3):
         for column, entry in zip(st.columns(3), doors[place:place + 3], strict=False):
-            with column.container(border=True):
+            with column.container(border=True, height="stretch"):
                 st.page_link(entry.page(), label=f"**{entry.title}**", icon=entry.icon)
                 st.caption(entry.question)

@@ -6,6 +6,7 @@
     test         lint, types and all tests
     train        pre-train a BERT on your own text
     evaluate     ask a checkpoint about held-out documents
+    finetune     one added output layer: teach a checkpoint your own labels
     probe        what is written in each layer: probes with their baselines
     smallworld   stories with planted truth, their trees, and the best that can be learned from them
     bench        side by side with the tools people use today
@@ -35,6 +36,7 @@ COMMANDS = {
     "evaluate": ("model.evaluate", ["requirements.txt"]),
     "strategies": ("probes.strategies_cli", ["requirements.txt"]),
     "probe": ("probes.cli", ["requirements.txt"]),
+    "finetune": ("probes.tuning_cli", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }

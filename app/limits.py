@@ -49,6 +49,11 @@ UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
 RESULTS_LISTED = 30
 
+# fine-tuning
+TUNING_EPOCHS = 50
+TUNING_EXAMPLES = 20_000  # to learn from, in one fine-tuning ordered in the browser
+TUNED_KEPT = 2  # fine-tuned models in memory
+
 # attention
 BOARD_VALUES = 4_000_000  # weights sent to the board at once; beyond it one layer at a time
 BERTVIZ_BYTES = 12_000_000  # a larger page of BertViz would freeze the browser

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import attention, compare, inputs, mask, nextsentence, probes, start, states, strategies, train
+from app.views import attention, compare, finetune, inputs, mask, nextsentence, probes, start, states, strategies, train
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ PAGES = {
     ],
     "Make": [
         Entry("Train", ":material/school:", "train", "How does BERT come to know anything?", train.page),
+        Entry("Fine-tune", ":material/model_training:", "fine-tune", "What does one more layer teach it?", finetune.page),
         Entry("Compare", ":material/compare_arrows:", "compare", "What differs between two models?", compare.page),
     ],
 }

@@ -8,8 +8,8 @@ import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, Trace, corpus
-from probes import concordance, contexts, experiment, neighbours, replay, results, shipped, treebank
+from model import Bert, CheckpointProblem, Found, Trace, corpus, finetune
+from probes import concordance, contexts, experiment, neighbours, replay, results, shipped, treebank, tuning
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -73,6 +73,22 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
 def probed() -> list[results.Result]:
     """The probing experiments that come with the project: something true to show before anything was asked."""
     return shipped.probed()
+
+
+@st.cache_resource
+def tuned_example() -> tuning.Result:
+    """The fine-tuning that comes with the project, for the same reason."""
+    return shipped.tuned()
+
+
+@st.cache_resource(max_entries=limits.TUNED_KEPT, show_spinner="Loading the fine-tuned model …")
+def _tuned(path: str, changed: float) -> finetune.Tuned:
+    return finetune.load(path)
+
+
+def tuned(path: Path) -> finetune.Tuned:
+    """A fine-tuned checkpoint with its output layer, loaded once and shared by all readers."""
+    return _tuned(str(path), (path / "config.json").stat().st_mtime)
 
 
 @st.cache_resource

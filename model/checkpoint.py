@@ -5,7 +5,7 @@ import os
 import pickle
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def load(source: str | os.PathLike, hub: bool = False) -> Bert:
     if tokenizer.size > config.vocab_size:
         raise CheckpointProblem(f"{folder}: the vocabulary has {tokenizer.size:,} wordpieces, config.json says "
                                 f"{config.vocab_size:,}.")
-    found = _modern(_tensors(folder))
+    found = tensors(folder)
     settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     has_mlm = "cls.predictions.transform.dense.weight" in found and settings.get("tie_word_embeddings", True)
     has_nsp = "cls.seq_relationship.weight" in found and "bert.pooler.dense.weight" in found
@@ -85,19 +85,25 @@ def load(source: str | os.PathLike, hub: bool = False) -> Bert:
     return bert.eval().requires_grad_(False)
 
 
-def save(bert: Bert, folder: Path, dtype: torch.dtype = torch.float32) -> Path:
-    """Write the folder whole or not at all: it is made beside its place and then moved there."""
+def save(bert: Bert, folder: Path, dtype: torch.dtype = torch.float32, added: Mapping[str, Tensor] | None = None,
+         **described) -> Path:
+    """Write the folder whole or not at all: it is made beside its place and then moved there.
+
+    `added` are weights beyond BERT's own, by Hugging Face's names, and `described` what config.json says of them.
+    """
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()
     names = _names(bert)
-    tensors = {names[ours]: tensor.detach().to(dtype).contiguous() for ours, tensor in bert.state_dict().items()}
-    save_file(tensors, made / "model.safetensors", metadata={"format": "pt"})
+    kept = {names[ours]: tensor for ours, tensor in bert.state_dict().items()} | dict(added or {})
+    save_file({name: tensor.detach().to(dtype).contiguous() for name, tensor in kept.items()},
+              made / "model.safetensors", metadata={"format": "pt"})
     heads = "ForPreTraining" if bert.mlm is not None and bert.nsp is not None else (
         "ForMaskedLM" if bert.mlm is not None else "ForNextSentencePrediction" if bert.nsp is not None else "Model")
-    bert.config.write(made / "config.json", architectures=[f"Bert{heads}"], dtype=str(dtype).removeprefix("torch."))
+    bert.config.write(made / "config.json", **({"architectures": [f"Bert{heads}"]} | described),
+                      dtype=str(dtype).removeprefix("torch."))
     bert.tokenizer.save(made)
     if bert.about.card:
         (made / "CARD.md").write_text(bert.about.card, encoding="utf-8")
@@ -175,7 +181,12 @@ def _file(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def _tensors(folder: Path) -> dict[str, Tensor]:
+def tensors(folder: Path) -> dict[str, Tensor]:
+    """All weights of a checkpoint folder by the names that BertForPreTraining gives them today."""
+    return _modern(_stored(folder))
+
+
+def _stored(folder: Path) -> dict[str, Tensor]:
     for name, read in (("model.safetensors", _safetensors), ("pytorch_model.bin", _pickled)):
         index = folder / f"{name}.index.json"
         if (folder / name).is_file():

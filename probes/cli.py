@@ -36,7 +36,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             for progress in experiment.run(Path(folder), **chosen):
-                _bar(progress)
+                bar(progress)
             result = results.read(Path(folder) / results.RESULT)
     except Problem as problem:
         print(f"\n{problem}", file=sys.stderr)
@@ -63,7 +63,8 @@ def summary(result: results.Result) -> str:
     return "\n".join(said)
 
 
-def _bar(progress: dict) -> None:
+def bar(progress: dict) -> None:
+    """One line that is drawn again and again, on a terminal."""
     if not sys.stderr.isatty():
         return
     full = round(30 * progress["fraction"])

@@ -37,7 +37,7 @@ def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "
                 "limit": limit, "probe": probe, "width": width, "bits": bits, "mix": mix}
     if probe not in PROBES:
         raise InputProblem(f"A probe is one of {', '.join(PROBES)}, not {probe!r}.")
-    clock = _Clock()
+    clock = Clock()
     yield clock.at(0.0, "Reading the data")
     bank, bert = opened(folder, data), loaded(model)
     chosen = layers_of(layers, bert.config.num_hidden_layers)
@@ -53,7 +53,7 @@ def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "
     yield clock.at(1.0, "Done")
 
 
-class _Clock:
+class Clock:
     """Progress with the time left, judged from how long the part done took."""
 
     def __init__(self):
@@ -120,7 +120,7 @@ def _layers(folder: Path, bank: treebank.Treebank, bert: Bert, layers: list[int]
     settings = result.settings
     examples = tasks.examples(bert, bank.sentences, tasks.find(settings["task"]), settings["seed"], settings["limit"])
     yield 0.03, "Labelling the words"
-    parts = _Parts(examples, settings["seed"])
+    parts = Parts(examples, settings["seed"])
     result.title, result.unit, result.classes = examples.task.title, examples.task.unit, parts.classes
     result.sizes = {split: int((examples.splits == split).sum()) for split in ("train", "dev", "test")}
     result.sizes |= {"skipped": examples.skipped, "sentences": len(examples.inputs)}
@@ -158,7 +158,7 @@ def _resumed(folder: Path, result: Result) -> None:
                 setattr(result, name, getattr(earlier, name))
 
 
-class _Parts:
+class Parts:
     """The examples as numbers: labels (targets, examples), the task first and its control second."""
 
     def __init__(self, examples: Examples, seed: int):
@@ -188,7 +188,7 @@ class _Parts:
         return probe.predict(self.features(states, self.test))[0]
 
 
-def _layer(result: Result, parts: _Parts, states: np.ndarray, twin: np.ndarray, layer: int) -> None:
+def _layer(result: Result, parts: Parts, states: np.ndarray, twin: np.ndarray, layer: int) -> None:
     """Everything about one layer: states and twin (1, places, hidden)."""
     settings = result.settings
     probe = _probe(settings)
@@ -209,7 +209,7 @@ def _layer(result: Result, parts: _Parts, states: np.ndarray, twin: np.ndarray, 
     confusion = np.zeros((len(parts.classes),) * 2, dtype=int)
     np.add.at(confusion, (parts.gold[parts.test][known], said[0].numpy()[known]), 1)
     result.confusion[str(layer)] = confusion.tolist()
-    result.mistakes[str(layer)] = _mistakes(parts, said[0].numpy(), right[0])
+    result.mistakes[str(layer)] = mistakes(parts, said[0].numpy(), right[0])
     maps = probe.maps_ if isinstance(probe, TwoLayerProbe) else [(probe.coef_, probe.intercept_)]
     result.maps[str(layer)] = [packed(part[0, 0].numpy()) for pair in maps for part in pair]
 
@@ -220,7 +220,7 @@ def _probe(settings: dict[str, Any]) -> LinearProbe | TwoLayerProbe:
     return TwoLayerProbe(settings["width"], bend=settings["probe"] == "hidden", seed=settings["seed"])
 
 
-def _mistakes(parts: _Parts, said: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
+def mistakes(parts: Parts, said: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
     examples, found = parts.examples, []
     for place in np.flatnonzero(~right)[:MISTAKES]:
         example = parts.test[place]

@@ -11,7 +11,7 @@ import model
 from model import About, checkpoint
 
 from . import results as probing
-from . import trials
+from . import trials, tuning
 
 HERE = Path(__file__).parent / "results"
 PROBED = ("english", "english-random", "smallworld")  # run.py probe --task deprel --limit 500 --out of each
@@ -43,6 +43,11 @@ def command(name: str) -> str:
 def probed() -> list[probing.Result]:
     """One small probing experiment on each of these models; the command that makes it again is in each."""
     return [probing.read(HERE / "probes" / f"{name}.json") for name in PROBED]
+
+
+def tuned() -> tuning.Result:
+    """One fine-tuning: `run.py finetune` as it is, of the reviews; the command that makes it again is in it."""
+    return tuning.read(HERE / "tuning" / tuning.RESULT)
 
 
 def sights() -> dict[str, Path]:

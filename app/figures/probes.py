@@ -105,11 +105,11 @@ def mixed(result: Result) -> go.Figure:
     return _by_layer(figure, layers, "weight in the mix", 320)
 
 
-def confusion(result: Result, layer: int) -> go.Figure:
-    """Which label was taken for which: a row for each true label, as shares of the row."""
-    counts = np.array(result.confusion[str(layer)])
+def confusion(counted: Sequence[Sequence[int]], classes: Sequence[str]) -> go.Figure:
+    """Which label was taken for which, (true, said): a row for each true label, as shares of the row."""
+    counts = np.array(counted)
     kept = np.argsort(-counts.sum(1), kind="stable")[:LABELS_DRAWN]
-    names = [theme.shown(result.classes[index]) for index in kept]
+    names = [theme.shown(classes[index]) for index in kept]
     shares = counts[np.ix_(kept, kept)] / counts[kept].sum(1, keepdims=True).clip(1)
     figure = go.Figure(go.Heatmap(
         z=shares, colorscale=theme.SEQUENTIAL, zmin=0, zmax=1, showscale=False, xgap=1, ygap=1,

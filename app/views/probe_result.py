@@ -108,7 +108,7 @@ def _mistakes(result: Result) -> None:
                          format_func=lambda one: "0, the embeddings" if one == 0 else str(one))
     left, right = st.columns(2, gap="large")
     with left:
-        frame.chart(figures.confusion(result, layer), key="confusion",
+        frame.chart(figures.confusion(result.confusion[str(layer)], result.classes), key="confusion",
                     looking="What you are looking at: a row for each true label, and what the probe took it for. "
                             "A perfect probe fills the diagonal only.",
                     alt=f"Confusion matrix of layer {layer} over {len(result.classes)} labels.")

@@ -1,13 +1,11 @@
 """Train: watch a BERT learn, replay how one learned, and order a training of your own."""
 
-import os
-import re
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from app import frame, jobs, limits, panel, state
+from app import frame, jobs, limits, newmodel, panel, state
 from app.views import replay as replaying
 from model import InputProblem, lesson
 from probes import replay
@@ -120,7 +118,8 @@ def _form() -> None:
                           (80, 90), 5, key="mix", format="%d %%", help="Devlin et al. (2019) choose 15 % of the words; "
                           "of these 80 % are masked, 10 % replaced by a random word, 10 % kept.")
     st.caption(f"{low} % masked, {high - low} % random, {100 - high} % kept")
-    name = st.text_input("Name of the model", _free_name(), key="name", max_chars=40)
+    free = newmodel.free_name("my-bert")
+    name = st.text_input("Name of the model", free, key=f"name-{free}", max_chars=40)
     if st.button("Train", type="primary", icon=":material/school:"):
         mix = {"mask": low / 100, "random": (high - low) / 100, "keep": (100 - high) / 100}
         _submit(name, content, {"source": source, "preset": preset, "minutes": minutes, "length": length,
@@ -129,23 +128,9 @@ def _form() -> None:
 
 
 def _submit(name: str, content: bytes, settings: dict) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name, re.ASCII):
-        raise InputProblem("The name of a model is made of letters, digits, - and _.")
-    out = _models() / name
-    if out.exists() or name in {found.name for found in state.models()}:
-        raise InputProblem(f"There is a model called {name} already; choose another name.")
+    out = newmodel.folder(name)
     if settings["source"] != lesson.SMALL_WORLD and len(content.split()) < limits.TRAIN_WORDS_LEAST:
         raise InputProblem(f"That is too little text to learn from: give at least {limits.TRAIN_WORDS_LEAST} words, "
                            "better many thousands.")
     jobs.submit(WORK, settings | {"out": str(out)}, f"{name}: {SIZES[settings['preset']]}, {settings['minutes']:g} min",
                 {lesson.TEXT: content} if content else None)
-
-
-def _models() -> Path:
-    return Path(os.environ.get("BERTSCOPE_MODELS", "checkpoints")).absolute()
-
-
-def _free_name() -> str:
-    ordered = {Path(job.arguments["out"]).name for job in jobs.all() if job.work == WORK}
-    taken = ordered | ({entry.name for entry in _models().iterdir()} if _models().is_dir() else set())
-    return next(name for name in (f"my-bert-{number}" for number in range(1, 10_000)) if name not in taken)

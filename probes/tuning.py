@@ -1,0 +1,218 @@
+"""One fine-tuning from data to result, beside what it must beat: the frozen features, random weights, memory alone.
+
+Every part is written to the result file as soon as it is done. Run again in the same folder, it goes on after the last.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from model import About, Bert, InputProblem, states
+from model.finetune import Labelled, Plan, Tuned, finetune, probabilities
+
+from . import baselines, experiment, tasks, treebank
+from .linear import LinearProbe
+from .tasks import Examples, Task
+
+FORMAT = "bertscope fine-tuning 1"
+RESULT = "tuning.json"  # in the folder of a run
+REVIEWS = "reviews"
+FEW = 4  # labels that are named one by one
+UNITS = ("token", "sentence")
+ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights"}  # what learns with all its weights
+BESIDE = {"frozen": "output layer alone, BERT frozen", "word_type": "word alone", "majority": "most frequent label"}
+
+
+@dataclass
+class Result:
+    """What one run found; an arm is in `scores` when it has come to its end."""
+
+    settings: dict[str, Any]  # model, data, digest, task, epochs, rate, batch, limit, seed
+    title: str = ""  # the task in words
+    unit: str = "sentence"
+    command: str = ""  # what to type to get the same numbers
+    sizes: dict[str, int] = field(default_factory=dict)  # train, dev, test: examples; inputs: those to learn from
+    classes: list[str] = field(default_factory=list)
+    courses: dict[str, list[list[float]]] = field(default_factory=dict)  # arm -> step, accuracy on the test after it
+    scores: dict[str, list[float]] = field(default_factory=dict)  # arm or baseline -> accuracy, low, high
+    confusion: list[list[int]] = field(default_factory=list)  # (gold, said) of the fine-tuned model
+    mistakes: list[dict[str, Any]] = field(default_factory=list)
+    finished: bool = False
+    format: str = FORMAT
+
+    @property
+    def name(self) -> str:
+        """How a list calls it."""
+        return f"{self.title} · {self.settings['model']} · {self.settings['data']}"
+
+    def write(self, path: Path) -> None:
+        """Whole or not at all: a page may read while a run writes."""
+        made = path.with_name(f".{path.name}.{os.getpid()}")
+        made.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        made.replace(path)
+
+
+def read(path: Path) -> Result:
+    """The result in a file of ours."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("format") != FORMAT:
+        raise InputProblem(f"{path.name} is no fine-tuning saved by Bertscope.")
+    return Result(**{one.name: content[one.name] for one in fields(Result) if one.name in content})
+
+
+def available(sentences) -> list[Task]:
+    """The tasks these sentences have labels for that one output layer can learn."""
+    return [task for task in tasks.available(sentences) if task.unit in UNITS]
+
+
+def opened(folder: Path, data: str) -> treebank.Treebank:
+    """The reviews that come with the project, or whatever a probe may be trained on."""
+    return reviews() if data == REVIEWS else experiment.opened(folder, data)
+
+
+def reviews() -> treebank.Treebank:
+    """Short reviews written for this project, labelled good or bad."""
+    return treebank.read(Path(__file__).parent / "reviews.csv")
+
+
+def run(folder: Path, model: str, data: str, task: str = "label", out: str = "", epochs: int = 10, rate: float = 2e-4,
+        batch: int = 16, limit: int = 2000, seed: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield {"fraction", "stage", "eta"}; the result is in `folder`, the fine-tuned model in `out` where that is given."""
+    plan, clock = Plan(epochs, rate, batch, seed), experiment.Clock()
+    yield clock.at(0.0, "Reading the data")
+    bank, bert, asked = opened(folder, data), experiment.loaded(model), tasks.find(task)
+    if asked.unit not in UNITS:
+        raise InputProblem(f"“{asked.title}” asks about a {asked.unit}; one output layer looks at a sentence or a token.")
+    examples = tasks.examples(bert, bank.sentences, asked, seed, limit)
+    parts = experiment.Parts(examples, seed)
+    train, test = (_labelled(examples, parts.gold, rows) for rows in (parts.train, parts.test))
+    settings = {"model": bert.about.name, "data": data if data == REVIEWS else bank.name, "digest": bank.digest,
+                "task": task, "epochs": epochs, "rate": rate, "batch": batch, "limit": limit, "seed": seed}
+    result = _begun(Path(folder) / RESULT, settings)
+    result.command = _command(settings | {"model": model, "data": data})
+    result.unit, result.classes = asked.unit, parts.classes
+    own = task in ("label", "tag") and len(parts.classes) <= FEW  # the labels say more than that they are the file's
+    result.title = " or ".join(parts.classes) if own else asked.title
+    result.sizes = {split: int((examples.splits == split).sum()) for split in ("train", "dev", "test")}
+    result.sizes |= {"inputs": len(train.encodings), "skipped": examples.skipped}
+    if "frozen" not in result.scores:
+        yield clock.at(0.02, BESIDE["frozen"])
+        result.scores |= {name: [score] * 3 for name, score in parts.baselines().items()}
+        result.scores["frozen"] = _scored(parts, _frozen(bert, parts))
+        result.write(Path(folder) / RESULT)
+    for number, arm in enumerate(ARMS):
+        if arm in result.scores:
+            continue
+        learner = finetune(bert if arm == "tuned" else bert.twin(seed), parts.classes, asked.unit, train, test, plan)
+        course = result.courses[arm] = []
+        while True:
+            try:
+                progress = next(learner)
+            except StopIteration as end:
+                tuned: Tuned = end.value
+                break
+            if progress.accuracy is not None:
+                course.append([progress.step, progress.accuracy])
+                result.write(Path(folder) / RESULT)
+            yield clock.at(0.1 + 0.9 * (number + progress.step / progress.steps) / len(ARMS),
+                           f"{ARMS[arm].capitalize()}: step {progress.step} of {progress.steps}")
+        said = probabilities(tuned, test).argmax(-1)
+        result.scores[arm] = _scored(parts, said)
+        if arm == "tuned":
+            _looked_at(result, parts, said)
+            if out:
+                tuned.bert.about = About(Path(out).name, card(result, Path(out).name))
+                tuned.save(out)
+        result.write(Path(folder) / RESULT)
+    result.finished = True
+    result.write(Path(folder) / RESULT)
+    yield clock.at(1.0, "Done")
+
+
+def _command(settings: dict[str, Any]) -> str:
+    words = ((name, str(settings[name])) for name in ("model", "data", "task", "epochs", "rate", "batch", "limit", "seed"))
+    return " ".join(["python3 run.py finetune", *(f"--{name} {shlex.quote(value)}" for name, value in words)])
+
+
+def _begun(path: Path, settings: dict[str, Any]) -> Result:
+    """The result of an earlier, interrupted run with the same settings, or a new one."""
+    if path.is_file() and (earlier := read(path)).settings == settings:
+        return earlier
+    return Result(settings)
+
+
+def _labelled(examples: Examples, gold: np.ndarray, rows: np.ndarray) -> Labelled:
+    """Some examples with the inputs they stand in: a word is read at its first piece, a sentence at [CLS]."""
+    used, which = np.unique(examples.inputs_of[rows], return_inverse=True)
+    return Labelled([examples.inputs[one][1] for one in used],
+                    np.stack([which, examples.places[examples.rows[rows, 0], 1]], axis=1), gold[rows])
+
+
+def _frozen(bert: Bert, parts: experiment.Parts) -> np.ndarray:
+    """The labels of the test as a linear map from the last states reads them, none of BERT's weights changed."""
+    examples = parts.examples
+    last = dict(states(bert, [encoding for _, encoding in examples.inputs], [bert.config.num_hidden_layers]))
+    places = examples.places[examples.rows[:, 0], :2]
+    seen = torch.from_numpy(np.stack([last[row][0, place] for row, place in places]))[None]  # (1, examples, hidden)
+    gold = torch.from_numpy(parts.gold)
+    probe = LinearProbe().fit(seen[:, parts.train], gold[parts.train], seen[:, parts.dev], gold[parts.dev],
+                              len(parts.classes))
+    return probe.predict(seen[:, parts.test])[0, 0].numpy()
+
+
+def _scored(parts: experiment.Parts, said: np.ndarray) -> list[float]:
+    right = said == parts.gold[parts.test]
+    return [float(right.mean()), *baselines.interval(right, parts.examples.inputs_of[parts.test], parts.seed)]
+
+
+def _looked_at(result: Result, parts: experiment.Parts, said: np.ndarray) -> None:
+    gold = parts.gold[parts.test]
+    confusion = np.zeros((len(parts.classes),) * 2, dtype=int)
+    np.add.at(confusion, (gold[gold >= 0], said[gold >= 0]), 1)
+    result.confusion = confusion.tolist()
+    result.mistakes = experiment.mistakes(parts, said, said == gold)
+
+
+def table(result: Result) -> pd.DataFrame:
+    """What was reached, the fine-tuned model first: who, accuracy, low, high."""
+    names = ARMS | BESIDE
+    return pd.DataFrame([[names[name], *result.scores[name]] for name in ("tuned", "frozen", "random", "word_type",
+                                                                          "majority") if name in result.scores],
+                        columns=["who", "accuracy", "low", "high"])
+
+
+def card(result: Result, name: str) -> str:
+    """What a fine-tuned checkpoint says of itself."""
+    settings, sizes = result.settings, result.sizes
+    looks = "[CLS]" if result.unit == "sentence" else "every word's first piece"
+    lines = [f"# {name}", "", f"{settings['model']}, fine-tuned to tell {result.title} with one output layer on {looks}; "
+             "its masked-word and next-sentence heads are gone.", "", f"* labels: {', '.join(result.classes)}",
+             f"* learned from: {settings['data']}, {sizes['train']:,} examples in {sizes['inputs']:,} inputs, "
+             f"{settings['epochs']} passes, peak rate {settings['rate']:g}, batch {settings['batch']}, "
+             f"seed {settings['seed']}",
+             f"* {sizes['test']:,} test examples: {result.scores['tuned'][0]:.1%} right; with BERT frozen "
+             f"{result.scores['frozen'][0]:.1%}; always the most frequent label {result.scores['majority'][0]:.1%}", "",
+             f"    {result.command}"]
+    return "\n".join(lines) + "\n"
+
+
+def said(tuned: Tuned, text: str) -> pd.DataFrame:
+    """What a fine-tuned model says of a text: a row a label for a sentence, a row a word with its best label for tokens."""
+    encoding = tuned.bert.tokenizer.encode(text)
+    firsts = [token for token in encoding.tokens if not token.special and not token.continues]
+    positions = [0] if tuned.unit == "sentence" else [token.position for token in firsts]
+    given = Labelled([encoding], np.array([(0, place) for place in positions]), np.zeros(len(positions), dtype=int))
+    chances = probabilities(tuned, given)
+    if tuned.unit == "sentence":
+        rows = zip(tuned.names, chances[0].tolist(), strict=True)
+        return pd.DataFrame(rows, columns=["label", "probability"]).sort_values("probability", ascending=False)
+    best = [tuned.names[number] for number in chances.argmax(-1)]
+    return pd.DataFrame({"word": [token.text for token in firsts], "label": best, "probability": chances.max(-1)})

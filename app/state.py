@@ -63,9 +63,9 @@ def answered(path: Path, text: str) -> replay.Answer:
 
 @st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
 def bank(name: str, content: bytes | None) -> treebank.Treebank:
-    """The sentences of an uploaded file, or of the small world where there is none."""
+    """The sentences of an uploaded file, or those of this name that come with the project."""
     if content is None:
-        return experiment.small_world()
+        return experiment.OWN[name]()
     return treebank.parse(corpus.decoded(content, name), name)
 
 

@@ -16,7 +16,8 @@ def main() -> int:
         description="Which layer of a model knows what: probes with their control task and random twin.")
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random is its twin")
     parser.add_argument("--data", default=experiment.SMALL_WORLD,
-                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, or smallworld")
+                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
+                             f"{' or '.join(experiment.OWN)}")
     parser.add_argument("--task", default="upos", choices=[*tasks.TASKS, "tree"], metavar="TASK",
                         help=f"{', '.join(tasks.TASKS)}, or tree for the structural probe")
     parser.add_argument("--layers", default="all", help="all, or numbers such as 0,2-4; 0 is the embeddings")

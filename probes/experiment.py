@@ -25,7 +25,7 @@ from .tasks import Examples
 from .twolayer import TwoLayerProbe
 
 PROBES = ("linear", "rank", "hidden")
-SMALL_WORLD = "smallworld"
+SMALL_WORLD, REVIEWS = "smallworld", "reviews"
 MISTAKES = 60  # kept for each layer
 
 
@@ -77,9 +77,9 @@ def loaded(name: str) -> Bert:
 
 
 def opened(folder: Path, data: str) -> treebank.Treebank:
-    """The small world, a file handed over in the folder of the run, or a path."""
-    if data == SMALL_WORLD:
-        return small_world()
+    """What comes with the project, a file handed over in the folder of the run, or a path."""
+    if data in OWN:
+        return OWN[data]()
     inside = Path(folder) / Path(data).name
     return treebank.read(inside if inside.is_file() else data)
 
@@ -88,6 +88,14 @@ def small_world(seed: int = 0, stories: int = 600) -> treebank.Treebank:
     """Sentences of the small world, whose trees and features are known exactly."""
     from model import smallworld
     return treebank.parse("".join(story.conllu() for story in smallworld.stories(seed, stories)), "small world.conllu")
+
+
+def reviews() -> treebank.Treebank:
+    """Short reviews written for this project, labelled good or bad."""
+    return treebank.read(Path(__file__).parent / "reviews.csv")
+
+
+OWN = {SMALL_WORLD: small_world, REVIEWS: reviews}
 
 
 def layers_of(words: str, count: int) -> list[int]:

@@ -18,13 +18,12 @@ import torch
 from model import About, Bert, InputProblem, states
 from model.finetune import Labelled, Plan, Tuned, finetune, probabilities
 
-from . import baselines, experiment, tasks, treebank
+from . import baselines, experiment, tasks
 from .linear import LinearProbe
 from .tasks import Examples, Task
 
 FORMAT = "bertscope fine-tuning 1"
 RESULT = "tuning.json"  # in the folder of a run
-REVIEWS = "reviews"
 FEW = 4  # labels that are named one by one
 UNITS = ("token", "sentence")
 ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights"}  # what learns with all its weights
@@ -73,28 +72,18 @@ def available(sentences) -> list[Task]:
     return [task for task in tasks.available(sentences) if task.unit in UNITS]
 
 
-def opened(folder: Path, data: str) -> treebank.Treebank:
-    """The reviews that come with the project, or whatever a probe may be trained on."""
-    return reviews() if data == REVIEWS else experiment.opened(folder, data)
-
-
-def reviews() -> treebank.Treebank:
-    """Short reviews written for this project, labelled good or bad."""
-    return treebank.read(Path(__file__).parent / "reviews.csv")
-
-
 def run(folder: Path, model: str, data: str, task: str = "label", out: str = "", epochs: int = 10, rate: float = 2e-4,
         batch: int = 16, limit: int = 2000, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Yield {"fraction", "stage", "eta"}; the result is in `folder`, the fine-tuned model in `out` where that is given."""
     plan, clock = Plan(epochs, rate, batch, seed), experiment.Clock()
     yield clock.at(0.0, "Reading the data")
-    bank, bert, asked = opened(folder, data), experiment.loaded(model), tasks.find(task)
+    bank, bert, asked = experiment.opened(folder, data), experiment.loaded(model), tasks.find(task)
     if asked.unit not in UNITS:
         raise InputProblem(f"“{asked.title}” asks about a {asked.unit}; one output layer looks at a sentence or a token.")
     examples = tasks.examples(bert, bank.sentences, asked, seed, limit)
     parts = experiment.Parts(examples, seed)
     train, test = (_labelled(examples, parts.gold, rows) for rows in (parts.train, parts.test))
-    settings = {"model": bert.about.name, "data": data if data == REVIEWS else bank.name, "digest": bank.digest,
+    settings = {"model": bert.about.name, "data": bank.name, "digest": bank.digest,
                 "task": task, "epochs": epochs, "rate": rate, "batch": batch, "limit": limit, "seed": seed}
     result = _begun(Path(folder) / RESULT, settings)
     result.command = _command(settings | {"model": model, "data": data})

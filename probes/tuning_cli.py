@@ -19,9 +19,9 @@ def main() -> int:
     known = [task.name for task in tasks.TASKS.values() if task.unit in tuning.UNITS]
     plan = Plan()
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random is its twin")
-    parser.add_argument("--data", default=tuning.REVIEWS,
+    parser.add_argument("--data", default=experiment.REVIEWS,
                         help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
-                             f"{tuning.REVIEWS} or {experiment.SMALL_WORLD}")
+                             f"{' or '.join(experiment.OWN)}")
     parser.add_argument("--task", default="label", choices=known, metavar="TASK",
                         help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(known)}")
     parser.add_argument("--epochs", default=plan.epochs, type=int, help="passes over the inputs")

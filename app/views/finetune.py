@@ -5,15 +5,14 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app import frame, jobs, limits, newmodel, panel, state
+from app import frame, jobs, labelled, limits, newmodel, panel, state
 from app.figures import mistakes, words
 from app.figures import probes as matrices
 from app.figures import tuning as figures
-from model import CheckpointProblem, InputProblem
+from model import CheckpointProblem
 from probes import experiment, tuning
 
 WORK = "probes.tuning:run"
-DATA = {tuning.REVIEWS: "Short reviews, good or bad", experiment.SMALL_WORLD: "The small world", "upload": "A file I upload"}
 EXAMPLE = "The bread was fresh, but the waiter was rude."
 SIDES = ("What it learned", "Mistakes", "Try it")
 
@@ -35,23 +34,10 @@ def page() -> None:
 def _order() -> None:
     """Data, question and model in, a job out."""
     first, second, third = st.columns(3)
-    data = first.selectbox("Labelled texts", list(DATA), format_func=DATA.__getitem__, key="labelled", bind="query-params",
-                           help="A table with the columns text,label or token,label, SentEval's split, label and sentence, "
-                           "or a treebank in CoNLL-U.")
-    upload = None
-    if data == "upload":
-        upload = st.file_uploader("Texts with labels", type=["csv", "tsv", "txt", "conllu"], key="tuning-data",
-                                  max_upload_size=limits.UPLOAD_MEGABYTES)
-        if upload is None:
-            st.info("Choose a file: .csv, .tsv, .txt or .conllu.")
-            return
-    try:
-        bank = tuning.reviews() if data == tuning.REVIEWS else state.bank(
-            upload.name if upload else "", upload.getvalue() if upload else None)
-    except InputProblem as problem:
-        st.error(frame.plain(str(problem)))
+    chosen = labelled.choose(first, "Labelled texts", experiment.REVIEWS, "labelled")
+    if chosen is None:
         return
-    titles = {task.name: task.title for task in tuning.available(bank.sentences)}
+    titles = {task.name: task.title for task in tuning.available(chosen.bank.sentences)}
     task = second.selectbox("What to tell of each sentence or word", list(titles), format_func=titles.__getitem__,
                             index=list(titles).index("label") if "label" in titles else 0)
     free = newmodel.free_name(f"{_stem()}-tuned")
@@ -64,15 +50,11 @@ def _order() -> None:
             "rate": st.number_input("Learning rate", 1e-6, 1e-2, 2e-4, step=1e-5, format="%g"),
             "batch": st.number_input("Texts of a step", 1, 64, 16),
             "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
-    said.caption(f"{len(bank):,} sentences; a copy of the sidebar's model learns. The same with BERT frozen, and from "
-                 "random weights, are always computed with it.")
+    said.caption(f"{len(chosen.bank):,} sentences; a copy of the sidebar's model learns. The same with BERT frozen, and "
+                 "from random weights, are always computed with it.")
     if button.button("Fine-tune", type="primary", icon=":material/play_arrow:", width="stretch"):
-        out, content = newmodel.folder(name), {}
-        if upload is not None:
-            data = Path(upload.name).name.lstrip(".") or "data.txt"
-            content = {data: upload.getvalue()}
-        jobs.submit(WORK, {"model": state.source(), "data": data, "task": task, "out": str(out), **settings},
-                    f"{name}: {titles[task]} in {state.bert().about.name}", content)
+        jobs.submit(WORK, {"model": state.source(), "data": chosen.data, "task": task, "out": str(newmodel.folder(name)),
+                           **settings}, f"{name}: {titles[task]} in {state.bert().about.name}", chosen.files)
         st.rerun()
 
 

@@ -4,16 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import frame, jobs, limits, panel, state
+from app import frame, jobs, labelled, limits, panel, state
 from app.figures import probes as figures
 from app.views import probe_result
-from model import InputProblem
-from model.checkpoint import SHIPPED
 from probes import experiment, results, store, tasks
 from probes.results import Result
 
 WORK = "probes.experiment:run"
-DATA = {"smallworld": "The small world", "upload": "A file I upload"}
 PROBES = {"linear": "linear", "rank": "linear of low rank", "hidden": "one hidden layer"}
 TREE = "the whole tree (structural probe)"
 
@@ -33,23 +30,11 @@ def page() -> None:
 def _ask() -> None:
     """Data, task and model in, a job out."""
     first, second, third = st.columns(3)
-    data = first.selectbox("Data", list(DATA), format_func=DATA.__getitem__, key="data", bind="query-params",
-                           help="A treebank in CoNLL-U, SentEval's split, label and sentence, or a table with the "
-                           "columns text,label or token,label.")
-    upload = None
-    if data == "upload":
-        upload = st.file_uploader("Sentences with labels", type=["conllu", "txt", "csv", "tsv"], key="probe-data",
-                                  max_upload_size=limits.UPLOAD_MEGABYTES)
-        if upload is None:
-            st.info("Choose a file: .conllu, .txt, .csv or .tsv.")
-            return
-    try:
-        bank = state.bank(upload.name if upload else "", upload.getvalue() if upload else None)
-    except InputProblem as problem:
-        st.error(frame.plain(str(problem)))
+    chosen = labelled.choose(first, "Data", experiment.SMALL_WORLD, "data")
+    if chosen is None:
         return
-    titles = {task.name: task.title for task in tasks.available(bank.sentences)}
-    if any(sentence.heads for sentence in bank.sentences):
+    titles = {task.name: task.title for task in tasks.available(chosen.bank.sentences)}
+    if any(sentence.heads for sentence in chosen.bank.sentences):
         titles["tree"] = TREE
     task = second.selectbox("Question about each word, pair or sentence", list(titles), format_func=titles.__getitem__)
     probe = third.selectbox("Probe", list(PROBES), format_func=PROBES.__getitem__,
@@ -57,15 +42,13 @@ def _ask() -> None:
     button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
     with more:
         settings = _settings(task)
-    said.caption(f"{len(bank):,} sentences; the model is the one in the sidebar. Its twin with random weights, the "
+    said.caption(f"{len(chosen.bank):,} sentences; the model is the one in the sidebar. Its twin with random weights, the "
                  "control task and the most frequent label are always computed with it.")
     if button.button("Train probes", type="primary", icon=":material/play_arrow:", width="stretch"):
-        bert = state.bert()
         twin = settings.pop("twin")
-        arguments = {"model": _source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
-                     "data": experiment.SMALL_WORLD if upload is None else _plain(upload.name)}
-        files = {} if upload is None else {_plain(upload.name): upload.getvalue()}
-        jobs.submit(WORK, arguments, f"{titles[task]} in {bert.about.name}", files)
+        arguments = {"model": state.source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
+                     "data": chosen.data}
+        jobs.submit(WORK, arguments, f"{titles[task]} in {state.bert().about.name}", chosen.files)
         st.rerun()
 
 
@@ -84,17 +67,6 @@ def _settings(task: str) -> dict:
             made |= {"bits": st.checkbox("Code length in bits", help="Voita & Titov (2020)"),
                      "mix": st.checkbox("Mix of all layers", help="Tenney et al. (2019)")}
     return made
-
-
-def _source() -> str:
-    """The sidebar's model as another process loads it."""
-    name = state.bert().about.name
-    found = next((one for one in state.models() if one.name == name), None)
-    return name if found is None or found.path.parent == SHIPPED else str(found.path)
-
-
-def _plain(name: str) -> str:
-    return Path(name).name.lstrip(".") or "data.txt"
 
 
 def _live(id: str, was_busy: bool) -> None:

@@ -9,7 +9,7 @@ import pytest
 import model
 from model import InputProblem
 from model.finetune import load
-from probes import treebank, tuning
+from probes import experiment, treebank, tuning
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW = {"model": "smallworld", "data": "smallworld", "task": "tense", "limit": 60, "epochs": 2, "rate": 1e-3}
@@ -81,7 +81,7 @@ def test_a_question_about_pairs_is_refused(tmp_path):
 
 
 def test_the_reviews_are_balanced_and_none_stands_twice():
-    bank = tuning.reviews()
+    bank = experiment.reviews()
     assert len({sentence.text for sentence in bank.sentences}) == len(bank)
     for split in ("train", "dev", "test"):
         labels = [sentence.label for sentence in bank.sentences if sentence.split == split]

@@ -51,7 +51,7 @@ def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
     return _bert.trace(a, b)
 
 
-@st.cache_data(max_entries=limits.REPLAY_ANSWERS, show_spinner="Asking the snapshots …")
+@st.cache_resource(max_entries=limits.REPLAY_ANSWERS, show_spinner="Asking the snapshots …")
 def _answered(path: str, changed: float, text: str) -> replay.Answer:
     return replay.answer(Path(path), text)
 

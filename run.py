@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -121,6 +122,7 @@ def browser() -> str:
 
 def run(*command, **environment: str) -> int:
     process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=os.environ | environment)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # nobody is left behind: an app ends, a training saves
     while True:
         try:
             return process.wait()

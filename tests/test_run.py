@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from urllib.request import urlopen
 
 import pytest
 
@@ -57,3 +58,16 @@ def test_a_taken_port_gives_way_to_the_next():
         taken.listen()
         port = taken.getsockname()[1]
         assert port < free("127.0.0.1", port) <= port + 19
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without telling it")
+def test_who_ends_the_command_ends_what_it_started():
+    started = subprocess.Popen([sys.executable, "run.py", "--port", str(free("127.0.0.1", 8700)), "--no-browser"], cwd=ROOT,
+                               text=True, stdout=subprocess.PIPE)
+    assert started.stdout is not None
+    address = next(line.split()[-1] for line in started.stdout if "Bertscope is at" in line)
+    urlopen(address, timeout=20).close()
+    started.terminate()
+    started.wait(30)
+    with pytest.raises(OSError):
+        urlopen(address, timeout=20)

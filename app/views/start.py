@@ -56,9 +56,8 @@ def _attention(trace, word: int) -> None:
 
 def _doors(menu) -> None:
     st.subheader("Where to go", anchor=False)
-    doors = [entry for group, listed in menu.items() if group for entry in listed]
-    for place in range(0, len(doors), 3):
-        for column, entry in zip(st.columns(3), doors[place:place + 3], strict=False):
+    for group, doors in menu.items():
+        for column, entry in zip(st.columns(len(doors)), doors, strict=True) if group else ():
             with column.container(border=True, height="stretch"):
                 st.page_link(entry.page(), label=f"**{entry.title}**", icon=entry.icon)
                 st.caption(entry.question)

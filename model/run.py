@@ -1,8 +1,11 @@
 """A training run between its steps: model, optimizer, position and history, and the files they are kept in."""
 
+import contextlib
+import ctypes
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import torch
@@ -21,6 +24,18 @@ from .store import Store
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
 
 
+# of glibc's malloc: from which size on memory comes from the system, how much is kept, how much is taken at a time
+HELD = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 1 << 28}
+
+
+def hold_memory() -> None:
+    """Let glibc keep what one step frees for the next: to get it from the system again took a seventh of the time."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            for option, size in HELD.items():
+                ctypes.CDLL("libc.so.6").mallopt(option, size)
+
+
 def finished(folder: Path) -> bool:
     """Whether the run in a folder has come to its end."""
     return (folder / "config.json").is_file() and not (folder / "begin").is_dir()
@@ -37,6 +52,7 @@ class Run:
     """
 
     def __init__(self, folder: Path, recipe: Recipe, ids: Path):
+        hold_memory()
         self.folder, self.recipe = folder, recipe
         self.bert = checkpoint.load(folder / "begin").to(together.device()).train().requires_grad_(True)
         if self.bert.config.position_embedding_type == "sinusoidal":

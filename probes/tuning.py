@@ -25,6 +25,7 @@ from .tasks import Examples, Task
 FORMAT = "bertscope fine-tuning 1"
 RESULT = "tuning.json"  # in the folder of a run
 FEW = 4  # labels that are named one by one
+ROOM = 1000  # examples to learn from that the test is made for: who learns from fewer is asked no less
 UNITS = ("token", "sentence")
 ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights"}  # what learns with all its weights
 BESIDE = {"frozen": "output layer alone, BERT frozen", "word_type": "word alone", "majority": "most frequent label"}
@@ -80,8 +81,9 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
     bank, bert, asked = experiment.opened(folder, data), experiment.loaded(model), tasks.find(task)
     if asked.unit not in UNITS:
         raise InputProblem(f"“{asked.title}” asks about a {asked.unit}; one output layer looks at a sentence or a token.")
-    examples = tasks.examples(bert, bank.sentences, asked, seed, limit)
+    examples = tasks.examples(bert, bank.sentences, asked, seed, max(limit, ROOM))
     parts = experiment.Parts(examples, seed)
+    parts.train = parts.train[:limit]
     train, test = (_labelled(examples, parts.gold, rows) for rows in (parts.train, parts.test))
     settings = {"model": bert.about.name, "data": bank.name, "digest": bank.digest,
                 "task": task, "epochs": epochs, "rate": rate, "batch": batch, "limit": limit, "seed": seed}
@@ -90,8 +92,8 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
     result.unit, result.classes = asked.unit, parts.classes
     own = task in ("label", "tag") and len(parts.classes) <= FEW  # the labels say more than that they are the file's
     result.title = " or ".join(parts.classes) if own else asked.title
-    result.sizes = {split: int((examples.splits == split).sum()) for split in ("train", "dev", "test")}
-    result.sizes |= {"inputs": len(train.encodings), "skipped": examples.skipped}
+    result.sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test),
+                    "inputs": len(train.encodings), "skipped": examples.skipped}
     if "frozen" not in result.scores:
         yield clock.at(0.02, BESIDE["frozen"])
         result.scores |= {name: [score] * 3 for name, score in parts.baselines().items()}

@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--epochs", default=plan.epochs, type=int, help="passes over the inputs")
     parser.add_argument("--rate", default=plan.rate, type=float, help="peak learning rate")
     parser.add_argument("--batch", default=plan.batch, type=int, help="inputs of a step")
-    parser.add_argument("--limit", default=2000, type=int, help="examples to learn from; a third as many test")
+    parser.add_argument("--limit", default=2000, type=int, help="examples to learn from")
     parser.add_argument("--seed", default=plan.seed, type=int, help="the same seed gives the same numbers")
     parser.add_argument("--out", type=Path, help="folder for the fine-tuned model; the app lists those in checkpoints/")
     chosen = vars(parser.parse_args())

@@ -75,6 +75,12 @@ def test_a_run_goes_on_after_its_last_finished_part(tmp_path, told):
     assert stages == {"Reading the data", "Done"}
 
 
+def test_who_learns_from_fewer_examples_is_asked_no_less(told, tmp_path):
+    fewer = done(tmp_path, limit=20, epochs=1)
+    assert (fewer.sizes["train"], told[1].sizes["train"]) == (20, 60)
+    assert fewer.sizes["test"] == told[1].sizes["test"] > 100
+
+
 def test_a_question_about_pairs_is_refused(tmp_path):
     with pytest.raises(InputProblem, match="asks about a pair"):
         list(tuning.run(tmp_path, "smallworld", "smallworld", "edge"))

@@ -33,3 +33,9 @@ def test_the_stored_command_makes_the_same_numbers_again(tmp_path):
 def test_trained_weights_know_more_than_random_ones_in_the_stored_experiments():
     english, random, _ = (results.table(one) for one in shipped.probed())
     assert max(english["low"].tolist()) > max(random["high"].tolist())
+
+
+def test_the_stored_fine_tuning_is_finished_and_about_the_reviews_as_they_are_now():
+    stored = shipped.tuned()
+    assert stored.finished and stored.settings["digest"] == experiment.reviews().digest
+    assert stored.scores["tuned"][0] > stored.scores["frozen"][0] > stored.scores["majority"][0]

@@ -51,6 +51,11 @@ class Plan:
             raise InputProblem("Epochs and batch are 1 or more, and the learning rate lies between 0 and 1.")
 
 
+def usual_rate(bert: Bert) -> float:
+    """A learning rate to begin with, the lower the wider the model; near the paper's 5e-5 for BERT-base."""
+    return float(f"{1.5 / bert.config.hidden_size ** 1.5:.1g}")
+
+
 @dataclass(frozen=True)
 class Progress:
     """Where a fine-tuning is: the loss of the step, and the accuracy on the test where it was asked after it."""

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 
 from model import About, Bert, InputProblem, states
-from model.finetune import Labelled, Plan, Tuned, finetune, probabilities
+from model.finetune import Labelled, Plan, Tuned, finetune, probabilities, usual_rate
 
 from . import baselines, experiment, tasks
 from .linear import LinearProbe
@@ -73,12 +73,14 @@ def available(sentences) -> list[Task]:
     return [task for task in tasks.available(sentences) if task.unit in UNITS]
 
 
-def run(folder: Path, model: str, data: str, task: str = "label", out: str = "", epochs: int = 10, rate: float = 2e-4,
-        batch: int = 16, limit: int = 2000, seed: int = 0) -> Iterator[dict[str, Any]]:
+def run(folder: Path, model: str, data: str, task: str = "label", out: str = "", epochs: int = 10,
+        rate: float | None = None, batch: int = 16, limit: int = 2000, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Yield {"fraction", "stage", "eta"}; the result is in `folder`, the fine-tuned model in `out` where that is given."""
-    plan, clock = Plan(epochs, rate, batch, seed), experiment.Clock()
+    clock = experiment.Clock()
     yield clock.at(0.0, "Reading the data")
     bank, bert, asked = experiment.opened(folder, data), experiment.loaded(model), tasks.find(task)
+    rate = rate or usual_rate(bert)
+    plan = Plan(epochs, rate, batch, seed)
     if asked.unit not in UNITS:
         raise InputProblem(f"“{asked.title}” asks about a {asked.unit}; one output layer looks at a sentence or a token.")
     examples = tasks.examples(bert, bank.sentences, asked, seed, max(limit, ROOM))

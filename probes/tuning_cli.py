@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--task", default="label", choices=known, metavar="TASK",
                         help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(known)}")
     parser.add_argument("--epochs", default=plan.epochs, type=int, help="passes over the inputs")
-    parser.add_argument("--rate", default=plan.rate, type=float, help="peak learning rate")
+    parser.add_argument("--rate", type=float, help="peak learning rate; None goes by the width of the model")
     parser.add_argument("--batch", default=plan.batch, type=int, help="inputs of a step")
     parser.add_argument("--limit", default=2000, type=int, help="examples to learn from")
     parser.add_argument("--seed", default=plan.seed, type=int, help="the same seed gives the same numbers")

@@ -10,6 +10,7 @@ from app.figures import mistakes, words
 from app.figures import probes as matrices
 from app.figures import tuning as figures
 from model import CheckpointProblem
+from model.finetune import usual_rate
 from probes import experiment, tuning
 
 WORK = "probes.tuning:run"
@@ -47,7 +48,7 @@ def _order() -> None:
         settings = {
             "epochs": st.number_input("Passes over the texts", 1, limits.TUNING_EPOCHS, 10),
             "limit": st.number_input("Examples to learn from", 10, limits.TUNING_EXAMPLES, 1000, step=100),
-            "rate": st.number_input("Learning rate", 1e-6, 1e-2, 2e-4, step=1e-5, format="%g"),
+            "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(state.bert()), step=1e-5, format="%g"),
             "batch": st.number_input("Texts of a step", 1, 64, 16),
             "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
     said.caption(f"{len(chosen.bank):,} sentences; a copy of the sidebar's model learns. The same with BERT frozen, and "

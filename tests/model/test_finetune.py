@@ -1,14 +1,15 @@
 """Fine-tuning learns what is there to be learned, writes to nobody's model, and is what transformers reads."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from transformers import BertForSequenceClassification, BertForTokenClassification
 
-from model import CheckpointProblem, InputProblem
-from model.finetune import Labelled, Plan, Tuned, finetune, load, probabilities
+from model import BertConfig, CheckpointProblem, InputProblem
+from model.finetune import Labelled, Plan, Tuned, finetune, load, probabilities, usual_rate
 
 WORDS = "the cat dog sat on mat my is cute".split()
 THEIRS = {"sentence": BertForSequenceClassification, "token": BertForTokenClassification}
@@ -84,3 +85,9 @@ def test_an_output_layer_looks_at_sentences_or_tokens_only(little):
         Tuned(little, ["a", "b"], "pair")
     with pytest.raises(InputProblem, match="learning rate"):
         Plan(rate=0)
+
+
+@pytest.mark.parametrize(("size", "low", "high"), [("tiny", 5e-4, 2e-3), ("base", 2e-5, 1e-4), ("large", 2e-5, 6e-5)])
+def test_the_usual_rate_falls_with_the_width(size, low, high):
+    bert = SimpleNamespace(config=BertConfig.preset(size))
+    assert low <= usual_rate(bert) <= high  # type: ignore[arg-type]

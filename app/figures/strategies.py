@@ -43,7 +43,8 @@ def shares(table: pd.DataFrame) -> go.Figure:
                        hovertemplate="observed %{x:.2%}<extra></extra>")
     figure.update_xaxes(range=[-0.04, 1.06], tickformat=".0%", gridcolor="rgba(134,142,150,0.25)")
     figure.update_yaxes(autorange="reversed", type="category")
-    return theme.finished(figure, 330)
+    # two rows of names on a phone must not lie on the first share
+    return theme.finished(figure, 360).update_layout(margin={"t": 64}, legend={"y": 1.02, "yanchor": "bottom"})
 
 
 def mismatch(table: pd.DataFrame) -> go.Figure:

@@ -1,5 +1,6 @@
 """The next-sentence page in a real browser: pair, controls, evidence, a document, an exam, and what cannot be asked."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -41,7 +42,7 @@ def test_one_click_runs_all_controls(open_page):
                  "No [SEP] between them", "A empty", "B empty"):
         expect(chart.get_by_text(name, exact=True)).to_be_visible()
     expect(chart.get_by_text("B from the same text, but not next")).to_have_count(0)  # no text was given
-    assert "nsp=Controls" in page.url
+    expect(page).to_have_url(re.compile("nsp=Controls"))
 
 
 def test_the_evidence_is_shown_and_markup_in_the_sentences_is_text(open_page, english):

@@ -33,6 +33,7 @@ def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank,
     expect(page.get_by_text("part of speech in english, from mine.conllu")).to_be_visible(timeout=LONG)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("random weights")
     expect(page.locator(".js-plotly-plot").first).to_contain_text("control task")
+    settled(page)  # what can be saved is drawn last: until then it is the result shown before
     with page.expect_download() as caught:
         page.get_by_role("button", name="Everything as JSON").click()
     saved = tmp_path / "saved.json"

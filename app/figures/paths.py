@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from app.figures import labels as writing
 from app.figures import theme
 from probes.geometry import Paths
 
@@ -41,6 +42,8 @@ def animated(paths: Paths, texts: Sequence[str], groups: Sequence[Group], follow
 def _frame(paths: Paths, layer: int, labels, said, groups, followed, mode) -> go.Frame:
     solid = paths.points.shape[-1] == 3
     kind = go.Scatter3d if solid else go.Scatter
+    sides = np.array(["top center"] * len(labels) if solid or mode == "markers" else
+                     writing.sides(paths.points[layer], labels, *_corners(paths)))
     drawn = []
     for place, point in enumerate(followed):
         colour = theme.CATEGORIES[(place + 2) % len(theme.CATEGORIES)]
@@ -50,7 +53,7 @@ def _frame(paths: Paths, layer: int, labels, said, groups, followed, mode) -> go
     for group in groups:
         members = list(group.members)
         drawn.append(kind(**_at(paths.points[layer, members]), mode=mode, name=group.name,
-                          text=labels[members], textposition="top center", textfont={"size": 14},
+                          text=labels[members], textposition=sides[members], textfont={"size": 14},
                           marker={"size": 4 if solid else 11, "color": group.colour},
                           hovertext=[said[member] for member in members], hovertemplate="%{hovertext}<extra></extra>"))
     titles = [f"axis {axis + 1}: {share:.0%} of layer {layer}" for axis, share in enumerate(paths.explained[layer])]
@@ -65,11 +68,16 @@ def _at(points: np.ndarray) -> dict:
     return dict(zip("xyz", np.round(points, 3).T, strict=False))
 
 
-def _still(paths: Paths) -> dict:
-    """Axes that stay where they are while points move."""
+def _corners(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest corner of a picture that holds every point at every layer."""
     low, high = paths.points.min(axis=(0, 1)), paths.points.max(axis=(0, 1))
     room = np.maximum((high - low) * 0.12, 0.5)
-    ranges = [[float(a), float(b)] for a, b in zip(low - room, high + room, strict=True)]
+    return low - room, high + room
+
+
+def _still(paths: Paths) -> dict:
+    """Axes that stay where they are while points move."""
+    ranges = [[float(a), float(b)] for a, b in zip(*_corners(paths), strict=True)]
     grid = {"showgrid": True, "gridcolor": "rgba(134,142,150,0.2)", "zeroline": False}
     if len(ranges) == 3:
         grid |= {"backgroundcolor": "rgba(0,0,0,0)", "nticks": 4, "tickfont": {"size": 12}, "title": {"font": {"size": 14}}}

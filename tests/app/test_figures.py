@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from app.figures import attention, chips, embeddings, geometry, lines, theme, training, words
+from app.figures import attention, chips, embeddings, geometry, labels, lines, theme, training, words
 from app.frame import plain
 from model import BertConfig, Token, ledger
 
@@ -71,3 +71,11 @@ def test_a_long_curve_keeps_its_first_steps_and_its_last_and_a_short_one_every_s
         assert list(curve.customdata[:40]) == list(range(min(steps, 40)))
         assert (curve.customdata[-1], curve.y[-1]) == (steps - 1, rows["held_mlm_accuracy"].iloc[-1])
         assert len(curve.y) <= training.POINTS
+
+
+def test_labels_of_near_points_stand_on_different_sides_and_inside_the_picture():
+    low, high = np.zeros(2), np.ones(2)
+    assert labels.sides(np.array([[0.5, 0.5]]), ["alone"], low, high) == ["top center"]
+    near = labels.sides(np.array([[0.5, 0.5], [0.52, 0.5], [0.51, 0.52]]), ["table", "chair", "lamp"], low, high)
+    assert len(set(near)) == 3
+    assert labels.sides(np.array([[0.99, 0.99]]), ["corner"], low, high) == ["bottom left"]

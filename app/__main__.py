@@ -23,10 +23,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
     parser.add_argument("--models", metavar="DIR", type=Path, default=ROOT / "checkpoints",
                         help="a folder of checkpoints to offer (default: checkpoints)")
+    parser.add_argument("--lessons", metavar="DIR", type=Path, default=ROOT / "lessons",
+                        help="a folder of lessons of your own (default: lessons)")
     parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
     asked = parser.parse_args()
-    if asked.models != ROOT / "checkpoints" and not asked.models.is_dir():
-        parser.error(f"--models {asked.models}: there is no such folder")
+    for option, folder, usual in (("models", asked.models, "checkpoints"), ("lessons", asked.lessons, "lessons")):
+        if folder != ROOT / usual and not folder.is_dir():
+            parser.error(f"--{option} {folder}: there is no such folder")
     return asked
 
 
@@ -71,6 +74,7 @@ def main() -> None:
     here = "localhost" if asked.host in ("0.0.0.0", "127.0.0.1", "::", "::1") else asked.host
     address = f"http://{here}:{port}"
     os.environ["BERTSCOPE_MODELS"] = str(asked.models.resolve())
+    os.environ["BERTSCOPE_LESSONS"] = str(asked.lessons.resolve())
     os.environ["BERTSCOPE_HUB"] = "1" if asked.hub else ""
     # readers share the cores: a thread that waits long for another must sleep, not spin (ten times slower otherwise);
     # but one that always sleeps at once trains a tiny model a fourth slower

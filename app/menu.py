@@ -5,7 +5,20 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.views import attention, compare, finetune, inputs, mask, nextsentence, probes, start, states, strategies, train
+from app.views import (
+    attention,
+    compare,
+    finetune,
+    inputs,
+    lessons,
+    mask,
+    nextsentence,
+    probes,
+    start,
+    states,
+    strategies,
+    train,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +36,7 @@ class Entry:
 
 PAGES = {
     "": [Entry("Start", ":material/home:", "start", "What is this?", lambda: start.page(PAGES))],
+    "Learn": [Entry("Lessons", ":material/quiz:", "lessons", "Predict first; then the model answers.", lessons.page)],
     "Look": [
         Entry("Input", ":material/input:", "input", "How does text become numbers?", inputs.page),
         Entry("Attention", ":material/hub:", "attention", "Which token looks at which, and does it matter?",

@@ -8,8 +8,8 @@ import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, Trace, corpus, finetune
-from probes import concordance, contexts, experiment, neighbours, replay, results, shipped, treebank, tuning
+from model import Bert, CheckpointProblem, Found, InputProblem, Trace, corpus, finetune
+from probes import concordance, contexts, experiment, lessons, neighbours, replay, results, shipped, treebank, tuning
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -89,6 +89,46 @@ def _tuned(path: str, changed: float) -> finetune.Tuned:
 def tuned(path: Path) -> finetune.Tuned:
     """A fine-tuned checkpoint with its output layer, loaded once and shared by all readers."""
     return _tuned(str(path), (path / "config.json").stat().st_mtime)
+
+
+def _lesson_files() -> dict[str, Path]:
+    """The lessons that come with the project and those of the teacher's folder, by their names."""
+    folders = [Path(__file__).parent / "lessons", Path(os.environ.get("BERTSCOPE_LESSONS", "lessons"))]
+    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.toml"))}
+
+
+def lesson_list() -> tuple[dict[str, lessons.Lesson], list[str]]:
+    """Every lesson that can be read, and a sentence for each that cannot."""
+    found: dict[str, lessons.Lesson] = {}
+    trouble: list[str] = []
+    for name, file in _lesson_files().items():
+        try:
+            found[name] = lessons.load(file)
+        except InputProblem as problem:
+            trouble.append(str(problem))
+    return found, trouble
+
+
+def lesson_file(name: str) -> str:
+    """The text of a lesson, to write another by."""
+    return _lesson_files()[name].read_text(encoding="utf-8")
+
+
+@st.cache_resource(max_entries=limits.LESSON_ANSWERS, show_spinner=False)
+def _lesson_answer(_bert: Bert, key: str, _question: lessons.Question) -> lessons.Answer:
+    return lessons.answer(_bert, _question)
+
+
+def lesson_answer(question: lessons.Question) -> lessons.Answer:
+    """What the current model says to a question of a lesson."""
+    chosen = bert()
+    return _lesson_answer(chosen, f"{chosen.about.name} {id(chosen)} {question}", question)
+
+
+@st.cache_resource
+def votes() -> dict[tuple[str, int], dict[str, int]]:
+    """What everyone predicted since the server started: (lesson, question) -> {reader: option}."""
+    return {}
 
 
 @st.cache_resource

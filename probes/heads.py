@@ -151,17 +151,23 @@ def words(attention: np.ndarray, encoding: Encoding) -> tuple[np.ndarray, list[s
 
     (..., query, key) -> (..., words, words) and the words; [CLS] and [SEP] stay. Clark et al. (2019), 4.1.
     """
-    groups: list[list[int]] = []
-    for token in encoding.tokens:
-        goes_on = groups and token.word is not None and encoding.tokens[groups[-1][0]].word == token.word
-        groups[-1].append(token.position) if goes_on else groups.append([token.position])
+    groups, texts = grouped(encoding)
     member = np.zeros((len(groups), len(encoding)), dtype=attention.dtype)
     for index, group in enumerate(groups):
         member[index, group] = 1
     mean = member / member.sum(1, keepdims=True)
+    return mean @ attention @ member.T, texts
+
+
+def grouped(encoding: Encoding) -> tuple[list[list[int]], list[str]]:
+    """The positions of each whole word, and the words; [CLS] and [SEP] are words of their own."""
+    groups: list[list[int]] = []
+    for token in encoding.tokens:
+        goes_on = groups and token.word is not None and encoding.tokens[groups[-1][0]].word == token.word
+        groups[-1].append(token.position) if goes_on else groups.append([token.position])
     texts = ["".join(encoding.tokens[i].text.removeprefix("##") if i > group[0] else encoding.tokens[i].text
                      for i in group) for group in groups]
-    return mean @ attention @ member.T, texts
+    return groups, texts
 
 
 def kept(attention: np.ndarray, positions: Sequence[int]) -> np.ndarray:

@@ -1,0 +1,64 @@
+"""Lessons in a real browser: predict, see the answer, go on, come back; the room's predictions; a teacher's own file."""
+
+import re
+from urllib.parse import parse_qs, urlparse
+
+from playwright.sync_api import Page, expect
+
+from .conftest import settled
+
+CLOZE = "/lessons?lesson=The+hidden+word"
+
+
+def predict(page: Page, option: str) -> None:
+    page.get_by_test_id("stRadio").get_by_text(option, exact=True).click()
+    button = page.get_by_role("button", name="Ask the model")
+    expect(button).to_be_enabled()
+    settled(page)
+    button.click()
+    expect(page.locator(".answers .predicted")).to_contain_text(option)
+    settled(page)
+
+
+def test_a_prediction_is_met_by_the_models_answer_and_outlives_a_reload(open_page):
+    page = open_page(CLOZE)
+    expect(page.locator(".sentence")).to_contain_text("She poured a cup of hot ? and sat down.")
+    expect(page.get_by_role("button", name="Ask the model")).to_be_disabled()
+    predict(page, "sand")
+    expect(page.get_by_text("The model says otherwise.")).to_be_visible()
+    expect(page).to_have_url(re.compile("predicted=3____"))
+    page.get_by_role("button", name="Next question").click()
+    expect(page.get_by_role("heading", name="Reading to the left only")).to_be_visible()
+    settled(page)
+    predict(page, "first")
+    expect(page.get_by_text("of 2 answers of this lesson")).to_be_visible()
+    page.reload()
+    settled(page)
+    expect(page.locator(".answers .predicted")).to_contain_text("first")
+    page.get_by_role("button", name="Predict again").click()
+    expect(page.get_by_role("button", name="Ask the model")).to_be_disabled()
+    expect(page).to_have_url(re.compile("predicted=3____"))
+
+
+def test_the_link_opens_the_page_at_what_was_asked(open_page):
+    page = open_page("/lessons?lesson=Where+heads+look&question=2&predicted=_0___")
+    link = page.get_by_role("link", name="Look for yourself")
+    expect(link).to_be_visible()
+    found = urlparse(link.evaluate("link => link.href"))
+    assert found.path == "/attention"
+    assert parse_qs(found.query)["heads"] == ["9"]
+    there = open_page(f"{found.path}?{found.query}")
+    expect(there.locator(".board .caption")).to_contain_text("Layer 2, head 9")
+
+
+def test_a_room_sees_what_it_predicted(open_page):
+    first, second = (open_page(f"{CLOZE}&question=3") for _ in range(2))
+    predict(first, "dog")
+    predict(second, "cat")
+    expect(second.locator(".answers > div", has_text="dog")).to_contain_text("1 of 2 here")
+
+
+def test_a_lesson_fits_a_phone(open_page):
+    page = open_page("/lessons?lesson=Does+B+follow+A%3F&question=4&predicted=___0", width=390, dark=True)
+    expect(page.locator(".answers > div")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -29,7 +29,7 @@ def choose(where, label: str, first: str, key: str) -> Chosen | None:
     offered = [first, *(name for name in NAMES if name != first), UPLOAD]
     data = where.selectbox(label, offered, format_func=lambda name: NAMES.get(name, name), key=key, bind="query-params",
                            help="A treebank in CoNLL-U, SentEval's split, label and sentence, or a table with the columns "
-                           "text,label or token,label.")
+                           "text,label or text,second,label or token,label.")
     if data != UPLOAD:
         return Chosen(state.bank(data, None), data, {})
     file = st.file_uploader("Sentences with labels", type=list(KINDS), key=f"{key}-file",

@@ -108,17 +108,20 @@ class WordPiece:
             _checked(a, "Sentence A"), _checked(b, "Sentence B"))
         return self._pack(texts, [self.fast.encode(text, add_special_tokens=False) for text in texts])
 
-    def encode_words(self, words: Sequence[str]) -> Encoding:
-        """Pack one sentence that is already split into words; `Token.word` is the index into `words`."""
+    def encode_words(self, words: Sequence[str], second: Sequence[str] = ()) -> Encoding:
+        """Pack one sentence that is already split into words, or a pair; `Token.word` counts on from one to the other."""
         if not words:
             raise InputProblem("A sentence needs at least one word.")
-        coded = self.fast.encode(list(words), is_pretokenized=True, add_special_tokens=False)
-        text, starts = " ".join(words), [0]
-        for word in words:
-            starts.append(starts[-1] + len(word) + 1)
-        places = zip(coded.offsets, coded.word_ids, strict=True)
-        spans = [(starts[word or 0] + start, starts[word or 0] + end) for (start, end), word in places]
-        return self._pack((text,), [coded], spans)
+        parts = [list(part) for part in (words, second) if part]
+        coded = [self.fast.encode(part, is_pretokenized=True, add_special_tokens=False) for part in parts]
+        spans = []
+        for part, made in zip(parts, coded, strict=True):
+            starts = [0]
+            for word in part:
+                starts.append(starts[-1] + len(word) + 1)
+            places = zip(made.offsets, made.word_ids, strict=True)
+            spans.append([(starts[word or 0] + start, starts[word or 0] + end) for (start, end), word in places])
+        return self._pack(tuple(" ".join(part) for part in parts), coded, spans)
 
     def encode_ids(self, a: Sequence[int], b: Sequence[int] | None = None) -> Encoding:
         """Pack pieces given by id, without a text to point back to; either part may be empty."""
@@ -141,7 +144,7 @@ class WordPiece:
             kept[kept.index(max(kept))] -= 1
         tokens, words = [Token(CLS, self.cls, 0, 0, None, None)], 0
         for segment, (part, keep) in enumerate(zip(coded, kept, strict=True)):
-            places = spans or part.offsets
+            places = spans[segment] if spans else part.offsets
             for piece, text, word, span in zip(
                     part.ids[:keep], part.tokens, part.word_ids, places, strict=False):
                 tokens.append(Token(text, piece, segment, len(tokens), words + (word or 0), tuple(span)))

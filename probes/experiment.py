@@ -27,6 +27,7 @@ from .twolayer import TwoLayerProbe
 PROBES = ("linear", "rank", "hidden")
 SMALL_WORLD, REVIEWS = "smallworld", "reviews"
 MISTAKES = 60  # kept for each layer
+PAIRS = "{} holds pairs of sentences: a probe reads single ones. Fine-tune on them instead."
 
 
 def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "all", pooling: str = "first",
@@ -40,6 +41,8 @@ def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "
     clock = Clock()
     yield clock.at(0.0, "Reading the data")
     bank, bert = opened(folder, data), loaded(model)
+    if any(sentence.second for sentence in bank.sentences):
+        raise InputProblem(PAIRS.format(bank.name))
     chosen = layers_of(layers, bert.config.num_hidden_layers)
     settings |= {"model": bert.about.name, "data": bank.name, "digest": bank.digest}
     result = Result(settings, command=command(settings | {"model": model, "data": data}))
@@ -235,6 +238,7 @@ def mistakes(parts: Parts, said: np.ndarray, right: np.ndarray) -> list[dict[str
         sentence, encoding = examples.inputs[examples.inputs_of[example]]
         word = int(examples.words[example])
         form = encoding.tokens[word].text if examples.task.unit == "piece" else sentence.words[word]
-        found.append({"text": sentence.text, "word": form if examples.task.unit != "sentence" else "",
+        found.append({"text": sentence.text, "second": " ".join(sentence.second),
+                      "word": form if examples.task.unit != "sentence" else "",
                       "label": str(examples.labels[example]), "said": parts.classes[int(said[place])]})
     return found

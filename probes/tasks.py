@@ -135,7 +135,7 @@ TASKS = {task.name: task for task in (
     Task("tense", "tense", "token", "feats", _feature("Tense")),
     Task("edge", "is there an edge?", "pair", "heads", _edge),
     Task("tag", "the file's label of each word", "token", "tags", _tag),
-    Task("label", "the file's label of each sentence", "sentence", "label", whole.label),
+    Task("label", "the file's label of each sentence or pair", "sentence", "label", whole.label),
     Task("length", "sentence length", "sentence", "words", whole.length),
     Task("treedepth", "depth of the tree", "sentence", "heads", whole.tree_depth),
     Task("top", "what hangs on the root", "sentence", "heads", whole.top),
@@ -161,7 +161,9 @@ def find(name: str) -> Task:
 
 
 def available(sentences: Sequence[Sentence]) -> list[Task]:
-    """The tasks these sentences have labels for."""
+    """The tasks these sentences have labels for; pairs of sentences have one, their own label."""
+    if any(sentence.second for sentence in sentences[:1000]):
+        return [TASKS["label"]]
     present = {name for name in ("upos", "feats", "heads", "relations", "tags", "label", "words")
                if any(any(value) if name == "feats" else value
                       for value in (getattr(sentence, name) for sentence in sentences[:1000]))}

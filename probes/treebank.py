@@ -28,6 +28,7 @@ class Sentence:
     tags: tuple[str, ...] = ()  # the label of each word in a file of one token a line
     label: str = ""  # the label of the whole sentence
     split: str = ""  # train, dev or test, where the source says so
+    second: tuple[str, ...] = ()  # the words of sentence B, where the label is that of a pair
 
     def __len__(self) -> int:
         return len(self.words)
@@ -181,14 +182,15 @@ def senteval(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]
 
 
 def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
-    """CSV or TSV with a header: `text,label` for sentences, or `token,label` with a blank line between sentences."""
+    """CSV or TSV with a header: `text,label` for sentences, `text,second,label` for pairs, or `token,label` with a blank
+    line between sentences."""
     header_line = next((line for line in lines if line.strip()), "")
     comma = "\t" if "\t" in header_line else ","
     header = [cell.strip().lower() for cell in next(csv.reader([header_line], delimiter=comma))]
     word = next((column for column in WORD_COLUMNS if column in header), None)
     if "label" not in header or (word is None and "text" not in header):
-        raise InputProblem(f"{name} needs a first line with the columns text,label (a sentence a line) or token,label "
-                           f"(a word a line), but starts with {header_line.strip()[:60]!r}.")
+        raise InputProblem(f"{name} needs a first line with the columns text,label (a sentence a line), text,second,label "
+                           f"(a pair a line) or token,label (a word a line), but starts with {header_line.strip()[:60]!r}.")
     # a quoted text may run over several lines; a file of tokens may hold a lone quotation mark as a word
     reader = csv.reader(lines, delimiter=comma, quoting=csv.QUOTE_MINIMAL if word is None else csv.QUOTE_NONE)
     rows = ((reader.line_num, row) for row in reader)
@@ -198,14 +200,17 @@ def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
 
 def _texts(rows: Iterable[tuple[int, list[str]]], header: list[str], name: str) -> Iterator[Sentence]:
     text, label = header.index("text"), header.index("label")
-    split = header.index("split") if "split" in header else None
+    split, second = (header.index(column) if column in header else None for column in ("split", "second"))
     for number, row in rows:
         if any(cell.strip() for cell in row):
             _check(row, header, number, name)
             if not row[text].strip() or not row[label].strip():
                 raise InputProblem(f"Line {number} of {name} lacks a text or a label.")
+            if second is not None and not row[second].strip():
+                raise InputProblem(f"Line {number} of {name} lacks its second sentence.")
             yield Sentence(tuple(row[text].split()), label=row[label].strip(),
-                           split="" if split is None else SPLITS.get(row[split].strip().lower(), ""))
+                           split="" if split is None else SPLITS.get(row[split].strip().lower(), ""),
+                           second=() if second is None else tuple(row[second].split()))
 
 
 def _tokens(rows: Iterable[tuple[int, list[str]]], header: list[str], word: str, name: str) -> Iterator[Sentence]:
@@ -245,14 +250,17 @@ def aligned(bert: Bert, sentences: Iterable[Sentence]) -> tuple[list[Aligned], i
     kept, skipped = [], 0
     for sentence in sentences:
         try:
-            encoding = bert.tokenizer.encode_words(sentence.words)
-        except InputProblem:  # none of its characters is in the vocabulary
+            encoding = bert.tokenizer.encode_words(sentence.words, sentence.second)
+            if sentence.second:
+                bert.tokenizer.encode_words(sentence.second)
+        except InputProblem:  # none of its characters is in the vocabulary, or none of sentence B's
             skipped += 1
             continue
         if any(encoding.cut) or len(encoding) > bert.config.max_position_embeddings:
             skipped += 1
             continue
-        pieces = np.bincount([t.word for t in encoding.tokens if t.word is not None], minlength=len(sentence))
+        first = [token.word for token in encoding.tokens if token.word is not None and token.segment == 0]
+        pieces = np.bincount(first, minlength=len(sentence))
         ends = 1 + np.cumsum(pieces)  # [CLS] stands before the first word
         kept.append(Aligned(sentence, encoding, np.stack([ends - pieces, ends], axis=1)))
     return kept, skipped

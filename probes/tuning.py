@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from model import About, Bert, InputProblem, states
+from model import About, Bert, Encoding, InputProblem, states
 from model.finetune import Labelled, Plan, Tuned, finetune, probabilities, usual_rate
 
 from . import baselines, experiment, tasks
@@ -27,7 +27,8 @@ RESULT = "tuning.json"  # in the folder of a run
 FEW = 4  # labels that are named one by one
 ROOM = 1000  # examples to learn from that the test is made for: who learns from fewer is asked no less
 UNITS = ("token", "sentence")
-ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights"}  # what learns with all its weights
+# what learns with all its weights; that labels of pairs can often be told from one of the two: Poliak et al. (2018)
+ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights", "alone": "fine-tuned, sentence B alone"}
 BESIDE = {"frozen": "output layer alone, BERT frozen", "word_type": "word alone", "majority": "most frequent label"}
 
 
@@ -45,6 +46,7 @@ class Result:
     scores: dict[str, list[float]] = field(default_factory=dict)  # arm or baseline -> accuracy, low, high
     confusion: list[list[int]] = field(default_factory=list)  # (gold, said) of the fine-tuned model
     mistakes: list[dict[str, Any]] = field(default_factory=list)
+    pairs: bool = False  # the label is that of two sentences
     finished: bool = False
     format: str = FORMAT
 
@@ -86,25 +88,30 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
     examples = tasks.examples(bert, bank.sentences, asked, seed, max(limit, ROOM))
     parts = experiment.Parts(examples, seed)
     parts.train = parts.train[:limit]
-    train, test = (_labelled(examples, parts.gold, rows) for rows in (parts.train, parts.test))
+    seen = {"tuned": [encoding for _, encoding in examples.inputs]}
+    if examples.inputs[0][0].second:
+        seen["alone"] = [bert.tokenizer.encode_words(sentence.second) for sentence, _ in examples.inputs]
     settings = {"model": bert.about.name, "data": bank.name, "digest": bank.digest,
                 "task": task, "epochs": epochs, "rate": rate, "batch": batch, "limit": limit, "seed": seed}
     result = _begun(Path(folder) / RESULT, settings)
     result.command = _command(settings | {"model": model, "data": data})
-    result.unit, result.classes = asked.unit, parts.classes
+    result.unit, result.classes, result.pairs = asked.unit, parts.classes, "alone" in seen
     own = task in ("label", "tag") and len(parts.classes) <= FEW  # the labels say more than that they are the file's
     result.title = " or ".join(parts.classes) if own else asked.title
     result.sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test),
-                    "inputs": len(train.encodings), "skipped": examples.skipped}
+                    "inputs": len(np.unique(examples.inputs_of[parts.train])), "skipped": examples.skipped}
     if "frozen" not in result.scores:
         yield clock.at(0.02, BESIDE["frozen"])
         result.scores |= {name: [score] * 3 for name, score in parts.baselines().items()}
         result.scores["frozen"] = _scored(parts, _frozen(bert, parts))
         result.write(Path(folder) / RESULT)
-    for number, arm in enumerate(ARMS):
+    arms = [arm for arm in ARMS if arm != "alone" or result.pairs]
+    for number, arm in enumerate(arms):
         if arm in result.scores:
             continue
-        learner = finetune(bert if arm == "tuned" else bert.twin(seed), parts.classes, asked.unit, train, test, plan)
+        train, test = (_labelled(examples, seen.get(arm, seen["tuned"]), parts.gold, rows)
+                       for rows in (parts.train, parts.test))
+        learner = finetune(bert.twin(seed) if arm == "random" else bert, parts.classes, asked.unit, train, test, plan)
         course = result.courses[arm] = []
         while True:
             try:
@@ -115,7 +122,7 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
             if progress.accuracy is not None:
                 course.append([progress.step, progress.accuracy])
                 result.write(Path(folder) / RESULT)
-            yield clock.at(0.1 + 0.9 * (number + progress.step / progress.steps) / len(ARMS),
+            yield clock.at(0.1 + 0.9 * (number + progress.step / progress.steps) / len(arms),
                            f"{ARMS[arm].capitalize()}: step {progress.step} of {progress.steps}")
         said = probabilities(tuned, test).argmax(-1)
         result.scores[arm] = _scored(parts, said)
@@ -142,10 +149,10 @@ def _begun(path: Path, settings: dict[str, Any]) -> Result:
     return Result(settings)
 
 
-def _labelled(examples: Examples, gold: np.ndarray, rows: np.ndarray) -> Labelled:
-    """Some examples with the inputs they stand in: a word is read at its first piece, a sentence at [CLS]."""
+def _labelled(examples: Examples, seen: list[Encoding], gold: np.ndarray, rows: np.ndarray) -> Labelled:
+    """Some examples with what is seen of their inputs: a word is read at its first piece, a sentence at [CLS]."""
     used, which = np.unique(examples.inputs_of[rows], return_inverse=True)
-    return Labelled([examples.inputs[one][1] for one in used],
+    return Labelled([seen[one] for one in used],
                     np.stack([which, examples.places[examples.rows[rows, 0], 1]], axis=1), gold[rows])
 
 
@@ -177,15 +184,15 @@ def _looked_at(result: Result, parts: experiment.Parts, said: np.ndarray) -> Non
 def table(result: Result) -> pd.DataFrame:
     """What was reached, the fine-tuned model first: who, accuracy, low, high."""
     names = ARMS | BESIDE
-    return pd.DataFrame([[names[name], *result.scores[name]] for name in ("tuned", "frozen", "random", "word_type",
-                                                                          "majority") if name in result.scores],
+    return pd.DataFrame([[names[name], *result.scores[name]] for name in ("tuned", "alone", "frozen", "random",
+                                                                          "word_type", "majority") if name in result.scores],
                         columns=["who", "accuracy", "low", "high"])
 
 
 def card(result: Result, name: str) -> str:
     """What a fine-tuned checkpoint says of itself."""
     settings, sizes = result.settings, result.sizes
-    looks = "[CLS]" if result.unit == "sentence" else "every word's first piece"
+    looks = "every word's first piece" if result.unit == "token" else "[CLS] of a pair" if result.pairs else "[CLS]"
     lines = [f"# {name}", "", f"{settings['model']}, fine-tuned to tell {result.title} with one output layer on {looks}; "
              "its masked-word and next-sentence heads are gone.", "", f"* labels: {', '.join(result.classes)}",
              f"* learned from: {settings['data']}, {sizes['train']:,} examples in {sizes['inputs']:,} inputs, "
@@ -197,9 +204,9 @@ def card(result: Result, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def said(tuned: Tuned, text: str) -> pd.DataFrame:
-    """What a fine-tuned model says of a text: a row a label for a sentence, a row a word with its best label for tokens."""
-    encoding = tuned.bert.tokenizer.encode(text)
+def said(tuned: Tuned, text: str, second: str | None = None) -> pd.DataFrame:
+    """What a fine-tuned model says: a row a label for a sentence or a pair, a row a word with its best label for tokens."""
+    encoding = tuned.bert.tokenizer.encode(text, second)
     firsts = [token for token in encoding.tokens if not token.special and not token.continues]
     positions = [0] if tuned.unit == "sentence" else [token.position for token in firsts]
     given = Labelled([encoding], np.array([(0, place) for place in positions]), np.zeros(len(positions), dtype=int))

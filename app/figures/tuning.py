@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from app.figures import theme
 from probes.tuning import ARMS, BESIDE, Result
 
-LINES = {"tuned": (theme.ACCENT, "solid", 4), "random": (theme.SECOND, "solid", 3)}
+LINES = {"tuned": (theme.ACCENT, "solid", 4), "random": (theme.SECOND, "solid", 3),
+         "alone": (theme.CATEGORIES[4], "solid", 3)}
 LEVELS = {"frozen": (theme.CATEGORIES[2], "dot", 3), "word_type": (theme.CATEGORIES[3], "dashdot", 2),
           "majority": (theme.MUTED, "dash", 2)}
 
@@ -19,6 +20,8 @@ def course(result: Result) -> go.Figure:
     last = max((row[0] for rows in result.courses.values() for row in rows), default=1)
     for arm, (colour, dash, width) in LINES.items():
         rows = result.courses.get(arm, [])
+        if arm == "alone" and not result.pairs:
+            continue
         figure.add_scatter(x=[row[0] for row in rows], y=[row[1] for row in rows], name=ARMS[arm], mode="lines+markers",
                            line={"color": colour, "dash": dash, "width": width}, marker={"size": 8},
                            hovertemplate="%{y:.1%} after step %{x:,}<extra>%{fullData.name}</extra>")

@@ -15,6 +15,7 @@ from probes import experiment, tuning
 
 WORK = "probes.tuning:run"
 EXAMPLE = "The bread was fresh, but the waiter was rude."
+SECOND = "We liked the food and not the service."
 SIDES = ("What it learned", "Mistakes", "Try it")
 
 Listed = dict[str, tuple[str, tuning.Result, Path | None]]
@@ -39,7 +40,7 @@ def _order() -> None:
     if chosen is None:
         return
     titles = {task.name: task.title for task in tuning.available(chosen.bank.sentences)}
-    task = second.selectbox("What to tell of each sentence or word", list(titles), format_func=titles.__getitem__,
+    task = second.selectbox("What to tell of each sentence, pair or word", list(titles), format_func=titles.__getitem__,
                             index=list(titles).index("label") if "label" in titles else 0)
     free = newmodel.free_name(f"{_stem()}-tuned")
     name = third.text_input("Name of the new model", free, key=f"tuned-name-{free}", max_chars=40)
@@ -51,8 +52,10 @@ def _order() -> None:
             "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(state.bert()), step=1e-5, format="%g"),
             "batch": st.number_input("Texts of a step", 1, 64, 16),
             "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
-    said.caption(f"{len(chosen.bank):,} sentences; a copy of the sidebar's model learns. The same with BERT frozen, and "
-                 "from random weights, are always computed with it.")
+    pairs = any(sentence.second for sentence in chosen.bank.sentences)
+    said.caption(f"{len(chosen.bank):,} {'pairs' if pairs else 'sentences'}; a copy of the sidebar's model learns. The same "
+                 f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed "
+                 "with it.")
     if button.button("Fine-tune", type="primary", icon=":material/play_arrow:", width="stretch"):
         jobs.submit(WORK, {"model": state.source(), "data": chosen.data, "task": task, "out": str(newmodel.folder(name)),
                            **settings}, f"{name}: {titles[task]} in {state.bert().about.name}", chosen.files)
@@ -104,7 +107,8 @@ def _show(found: Listed) -> None:
     _, result, place = found[chosen]
     sizes = result.sizes
     st.caption(frame.plain(
-        f"One output layer on {'[CLS]' if result.unit == 'sentence' else 'every word'} tells {result.title}: "
+        f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
+        f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
         f"{len(result.classes)} labels, {sizes['train']:,} examples to learn from, {sizes['test']:,} to test; "
         f"{result.settings['epochs']} passes, rate {result.settings['rate']:g}, seed {result.settings['seed']}."))
     side = st.segmented_control("Show", SIDES, default=SIDES[0], required=True, key="learned", bind="query-params",
@@ -114,7 +118,7 @@ def _show(found: Listed) -> None:
     elif side == SIDES[1]:
         _mistakes(result)
     else:
-        _try(place)
+        _try(place, result.pairs)
 
 
 def _learned(result: tuning.Result) -> None:
@@ -133,7 +137,9 @@ def _course(result: tuning.Result, key: str) -> None:
     frame.chart(figures.course(result), key=key,
                 looking="What you are looking at: how many of the unseen test examples are right while the model learns. "
                         "The same network from random weights has to learn the language from these few examples; with BERT "
-                        "frozen only the output layer learns. Bars are 95 % intervals.",
+                        "frozen only the output layer learns. " + (
+                            "What sentence B alone tells is not about the pair. " if result.pairs else "")
+                        + "Bars are 95 % intervals.",
                 alt=f"Accuracy by training step. At the end: {said}.")
 
 
@@ -149,7 +155,7 @@ def _mistakes(result: tuning.Result) -> None:
         st.html(mistakes.listed(result.mistakes, f"attention?model={quote(str(result.settings['model']))}"))
 
 
-def _try(place: Path | None) -> None:
+def _try(place: Path | None, pairs: bool) -> None:
     """The fine-tuned model on a text of the reader's."""
     if place is None:
         st.info("The fine-tuned model of this example does not come with the project. Press Fine-tune: yours takes about a "
@@ -160,8 +166,11 @@ def _try(place: Path | None) -> None:
     except CheckpointProblem as problem:
         st.error(frame.plain(str(problem)))
         return
-    text = st.text_input("Type a sentence", EXAMPLE, key="tried", bind="query-params", max_chars=limits.TEXT_CHARACTERS)
-    said = tuning.said(tuned, text)
+    text = st.text_input("Type sentence A" if pairs else "Type a sentence", EXAMPLE, key="tried", bind="query-params",
+                         max_chars=limits.TEXT_CHARACTERS)
+    second = st.text_input("Type sentence B", SECOND, key="tried-second", bind="query-params",
+                           max_chars=limits.TEXT_CHARACTERS) if pairs else None
+    said = tuning.said(tuned, text, second)
     if tuned.unit == "sentence":
         frame.chart(words.bars(said.rename(columns={"label": "word"}).head(limits.WORDS_LISTED)), key="tried-labels",
                     looking="What you are looking at: how probable the fine-tuned model finds each label.",

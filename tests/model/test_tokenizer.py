@@ -103,3 +103,14 @@ def test_the_vocabulary_survives_either_file_alone(english, tmp_path, keep):
             path.unlink()
     again = tokenizer.read(tmp_path)
     assert [again.encode(text).ids for text in TEXTS] == [english.tokenizer.encode(text).ids for text in TEXTS]
+
+
+def test_two_sentences_given_as_words_are_packed_like_their_texts(english):
+    a, b = "The unbelievably hot tea .".split(), "She drank it .".split()
+    encoding = english.tokenizer.encode_words(a, b)
+    written = english.tokenizer.encode(" ".join(a), " ".join(b))
+    assert encoding.ids == written.ids
+    assert [token.segment for token in encoding.tokens] == [token.segment for token in written.tokens]
+    assert [token.span for token in encoding.tokens] == [token.span for token in written.tokens]
+    words = [token.word for token in encoding.tokens if token.word is not None]
+    assert sorted(set(words)) == list(range(len(a) + len(b)))

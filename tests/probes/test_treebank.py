@@ -5,7 +5,7 @@ import pytest
 
 from model import InputProblem
 from probes import treebank
-from probes.treebank import ROOT
+from probes.treebank import ROOT, Sentence
 
 DOGS = """# text = The dogs didn't bark.
 1\tThe\tthe\tDET\tDT\tDefinite=Def\t2\tdet\t_\t_
@@ -107,3 +107,14 @@ def test_a_real_treebank_is_read_whole(shared_data):
     bank = treebank.read(shared_data / "treebank")
     assert len(bank) > 16_000
     assert all(len(s.words) == len(s.heads) == len(s.relations) == len(s.upos) for s in bank.sentences)
+
+
+def test_a_table_of_pairs_keeps_both_sentences_and_names_the_line_that_lacks_one(english):
+    bank = treebank.parse("text,second,label,split\nIt rains .,It is wet .,yes,test\n", "mine.csv")
+    assert bank.sentences == (Sentence(("It", "rains", "."), label="yes", split="test", second=("It", "is", "wet", ".")),)
+    (one,), skipped = treebank.aligned(english, bank.sentences)
+    assert not skipped
+    assert len(one.spans) == 3
+    assert [token.segment for token in one.encoding.tokens] == [0] * 5 + [1] * 5
+    with pytest.raises(InputProblem, match=r"Line 2 of mine\.csv lacks its second sentence"):
+        treebank.parse("text,second,label\nIt rains .,,yes\n", "mine.csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import model
-from model import InputProblem
+from model import InputProblem, smallworld
 from model.finetune import load
 from probes import experiment, treebank, tuning
 
@@ -37,7 +37,7 @@ def test_no_score_stands_without_its_baselines(told):
 
 def test_the_course_ends_with_the_score(told):
     result = told[1]
-    for arm in tuning.ARMS:
+    for arm in ("tuned", "random"):
         assert result.courses[arm][0][0] == 0
         assert result.courses[arm][-1][1] == pytest.approx(result.scores[arm][0])
     wrong = sum(map(sum, result.confusion)) - sum(row[place] for place, row in enumerate(result.confusion))
@@ -79,6 +79,34 @@ def test_who_learns_from_fewer_examples_is_asked_no_less(told, tmp_path):
     fewer = done(tmp_path, limit=20, epochs=1)
     assert (fewer.sizes["train"], told[1].sizes["train"]) == (20, 60)
     assert fewer.sizes["test"] == told[1].sizes["test"] > 100
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """Two small-world sentences a line, told apart by whether they are the same."""
+    texts = [sentence.text for story in smallworld.stories(5, 10) for sentence in story.sentences]
+    rows = [(text, text if place % 2 else texts[place - 7], "same" if place % 2 else "other")
+            for place, text in enumerate(texts)]
+    file = tmp_path_factory.mktemp("pairs") / "pairs.csv"
+    file.write_text("text,second,label\n" + "".join(f'"{a}","{b}",{label}\n' for a, b, label in rows))
+    return file
+
+
+def test_a_pair_is_read_as_a_pair_and_stands_beside_what_sentence_b_alone_tells(tmp_path, pairs):
+    result = done(tmp_path, data=str(pairs), task="label", epochs=1, out=str(tmp_path / "tuned"))
+    assert result.pairs and result.title == "other or same"
+    assert set(result.scores) == {"tuned", "random", "alone", "frozen", "majority", "word_type"}
+    assert list(tuning.table(result)["who"])[:2] == ["fine-tuned", "fine-tuned, sentence B alone"]
+    assert all(one["second"] for one in result.mistakes)
+    said = tuning.said(load(tmp_path / "tuned"), "Anna likes the market.", "Anna likes the market.")
+    assert sorted(said["label"]) == ["other", "same"]
+    alone = tuning.said(load(tmp_path / "tuned"), "Anna likes the market.")
+    assert sorted(alone["probability"]) != sorted(said["probability"])
+
+
+def test_a_probe_of_pairs_is_refused(tmp_path, pairs):
+    with pytest.raises(InputProblem, match=r"pairs\.csv holds pairs of sentences"):
+        list(experiment.run(tmp_path, "smallworld", str(pairs), "label"))
 
 
 def test_a_question_about_pairs_is_refused(tmp_path):

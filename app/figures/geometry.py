@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from app.figures import theme
+from app.figures import labels, theme
 from probes.contexts import Steadiness
 from probes.residual import Writes
 from probes.senses import Separation
@@ -26,7 +26,9 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
     if len(rows) <= 13 and len(columns) <= 13:
         _numbers(figure, values)
     every = max(every, 1 + len(rows) // 64)
-    figure.update_xaxes(title=titles[1], **ticks(columns, every))
+    # a slanted word ends at its column: one that began there would leave the picture at the last, and not be drawn
+    slant = -45 if any(len(text) > 3 for text in columns) else None
+    figure.update_xaxes(title=titles[1], tickangle=slant, **ticks(columns, every))
     figure.update_yaxes(title=titles[0], autorange="reversed", **ticks(rows, every))
     return theme.finished(figure, min(900, max(370, 190 + cell * len(rows))))
 
@@ -98,9 +100,12 @@ def writes(found: Writes, texts: Sequence[str], part: str) -> go.Figure:
 def sentence_map(points: np.ndarray, explained: np.ndarray, texts: Sequence[str]) -> go.Figure:
     """Sentences as numbered points of a plane: (sentences, 2)."""
     points = points.round(6)  # what an axis without variance is off zero by is no distance to draw
+    numbers = [str(number) for number in range(1, len(texts) + 1)]
+    room = np.maximum(np.ptp(points, axis=0) * 0.12, 1e-6)
     figure = go.Figure(go.Scatter(
-        x=points[:, 0], y=points[:, 1], mode="markers+text", text=[str(n) for n in range(1, len(texts) + 1)],
-        textposition="top center", textfont={"size": 14}, marker={"size": 11, "color": theme.ACCENT},
+        x=points[:, 0], y=points[:, 1], mode="markers+text", text=numbers,
+        textposition=labels.sides(points, numbers, points.min(0) - room, points.max(0) + room), textfont={"size": 14},
+        marker={"size": 11, "color": theme.ACCENT},
         hovertext=[theme.shown(text) for text in texts], hovertemplate="%{text}. %{hovertext}<extra></extra>"))
     figure.update_xaxes(title=f"axis 1: {explained[0]:.0%} of the variance")
     figure.update_yaxes(title=f"axis 2: {explained[1]:.0%}")

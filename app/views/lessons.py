@@ -28,7 +28,7 @@ def page() -> None:
     numbers = [str(number) for number in range(1, len(lesson.questions) + 1)]
     st.caption(frame.plain(f"{lesson.about} About {lesson.minutes} minutes."
                            + (f" After {lesson.source}." if lesson.source else "")))
-    number = st.segmented_control("Question", numbers, default="1", required=True, key="question", bind="query-params")
+    number = st.segmented_control("Question", numbers, default="1", required=True, key="number", bind="query-params")
     place = numbers.index(number) if number in numbers else 0
     said = _predictions(name, lesson)
     with st.container(border=True, key="asked"):
@@ -38,7 +38,7 @@ def page() -> None:
 
 
 def _begin() -> None:
-    st.session_state["question"] = "1"
+    st.session_state["number"] = "1"
 
 
 def _asked(name: str, lesson: Lesson, place: int, said: list[int | None]) -> None:
@@ -138,7 +138,7 @@ def _room(name: str, place: int, options: int) -> list[int]:
 
 
 def _go(place: int) -> None:
-    st.session_state["question"] = str(place + 1)
+    st.session_state["number"] = str(place + 1)
 
 
 def _address(question: Question) -> str:

@@ -41,7 +41,7 @@ def test_a_prediction_is_met_by_the_models_answer_and_outlives_a_reload(open_pag
 
 
 def test_the_link_opens_the_page_at_what_was_asked(open_page):
-    page = open_page("/lessons?lesson=Where+heads+look&question=2&predicted=_0___")
+    page = open_page("/lessons?lesson=Where+heads+look&number=2&predicted=_0___")
     link = page.get_by_role("link", name="Look for yourself")
     expect(link).to_be_visible()
     found = urlparse(link.evaluate("link => link.href"))
@@ -52,13 +52,13 @@ def test_the_link_opens_the_page_at_what_was_asked(open_page):
 
 
 def test_a_room_sees_what_it_predicted(open_page):
-    first, second = (open_page(f"{CLOZE}&question=3") for _ in range(2))
+    first, second = (open_page(f"{CLOZE}&number=3") for _ in range(2))
     predict(first, "dog")
     predict(second, "cat")
     expect(second.locator(".answers > div", has_text="dog")).to_contain_text("1 of 2 here")
 
 
 def test_a_lesson_fits_a_phone(open_page):
-    page = open_page("/lessons?lesson=Does+B+follow+A%3F&question=4&predicted=___0", width=390, dark=True)
+    page = open_page("/lessons?lesson=Does+B+follow+A%3F&number=4&predicted=___0", width=390, dark=True)
     expect(page.locator(".answers > div")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -12,7 +12,7 @@ from model.masking import Mix
 from probes import cloze, strategies
 from probes.texts import STORY
 
-PAPER = "my dog is hairy"
+PAPER = "My dog is hairy."  # with its full stop: without it the model would put one in place of the last word
 SOURCES = ("the paper's example", "the sidebar's sentences", "a short story", "a file")
 
 

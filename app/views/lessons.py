@@ -48,7 +48,7 @@ def _asked(name: str, lesson: Lesson, place: int, said: list[int | None]) -> Non
         st.markdown(frame.plain(question.read))
     if question.text and question.kind not in ("pieces", "sentence", "known"):
         st.html(figures.text(question.text, question.second))
-    st.subheader(question.ask, anchor=False)
+    st.subheader(frame.plain(question.ask), anchor=False)
     predicted = said[place]
     if predicted is None:
         picked = st.radio("Your prediction", question.options, index=None, format_func=frame.plain,
@@ -111,10 +111,10 @@ def _own(name: str) -> None:
 def _predictions(name: str, lesson: Lesson) -> list[int | None]:
     """What this reader predicted in a lesson: kept over visits to other pages, and in the address over a reload."""
     kept = st.session_state.setdefault("predicted", {})
-    if name not in kept:
-        signs = st.query_params.get("predicted", "").ljust(len(lesson.questions), UNASKED)
-        kept[name] = [int(sign) if sign in "012345678"[:len(question.options)] else None
-                      for sign, question in zip(signs, lesson.questions, strict=False)]
+    given = kept.get(name) or [int(sign) if sign.isdecimal() else None for sign in st.query_params.get("predicted", "")]
+    given += [None] * len(lesson.questions)  # the file may have grown since, and the address may say anything
+    kept[name] = [option if option is not None and option < len(question.options) else None
+                  for option, question in zip(given, lesson.questions, strict=False)]
     st.query_params["predicted"] = "".join(UNASKED if option is None else str(option) for option in kept[name])
     return kept[name]
 

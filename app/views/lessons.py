@@ -111,7 +111,8 @@ def _own(name: str) -> None:
 def _predictions(name: str, lesson: Lesson) -> list[int | None]:
     """What this reader predicted in a lesson: kept over visits to other pages, and in the address over a reload."""
     kept = st.session_state.setdefault("predicted", {})
-    given = kept.get(name) or [int(sign) if sign.isdecimal() else None for sign in st.query_params.get("predicted", "")]
+    signs = "" if kept else st.query_params.get("predicted", "")  # later the address may still be about another lesson
+    given = kept.get(name) or [int(sign) if sign.isdecimal() else None for sign in signs]
     given += [None] * len(lesson.questions)  # the file may have grown since, and the address may say anything
     kept[name] = [option if option is not None and option < len(question.options) else None
                   for option, question in zip(given, lesson.questions, strict=False)]

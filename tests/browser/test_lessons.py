@@ -40,6 +40,19 @@ def test_a_prediction_is_met_by_the_models_answer_and_outlives_a_reload(open_pag
     expect(page).to_have_url(re.compile("predicted=3____"))
 
 
+def test_another_lesson_begins_at_its_first_question_unasked_and_the_first_is_kept(open_page):
+    page = open_page(f"{CLOZE}&number=2&predicted=_0___")
+    expect(page.locator(".answers .predicted")).to_contain_text("first")
+    page.get_by_text("Where heads look", exact=True).click()
+    expect(page.get_by_role("heading", name="Layer 2, head 10")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask the model")).to_be_disabled()
+    expect(page).to_have_url(re.compile("predicted=_____"))
+    settled(page)
+    page.get_by_text("The hidden word", exact=True).click()
+    expect(page.get_by_role("heading", name="Which word does the model find most likely?")).to_be_visible()
+    expect(page).to_have_url(re.compile("predicted=_0___"))
+
+
 def test_the_link_opens_the_page_at_what_was_asked(open_page):
     page = open_page("/lessons?lesson=Where+heads+look&number=2&predicted=_0___")
     link = page.get_by_role("link", name="Look for yourself")

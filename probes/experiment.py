@@ -41,7 +41,7 @@ def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "
     clock = Clock()
     yield clock.at(0.0, "Reading the data")
     bank, bert = opened(folder, data), loaded(model)
-    if any(sentence.second for sentence in bank.sentences):
+    if bank.pairs:
         raise InputProblem(PAIRS.format(bank.name))
     chosen = layers_of(layers, bert.config.num_hidden_layers)
     settings |= {"model": bert.about.name, "data": bank.name, "digest": bank.digest}

@@ -77,6 +77,11 @@ class Treebank:
     def __len__(self) -> int:
         return len(self.sentences)
 
+    @property
+    def pairs(self) -> bool:
+        """Whether its labels are those of two sentences."""
+        return any(sentence.second for sentence in self.sentences)
+
 
 def read(path: str | Path) -> Treebank:
     """A file, or a folder whose files are named after train, dev and test."""

@@ -26,9 +26,8 @@ def square(values: np.ndarray, texts: Sequence[str], across: Sequence[str] | Non
     if len(rows) <= 13 and len(columns) <= 13:
         _numbers(figure, values)
     every = max(every, 1 + len(rows) // 64)
-    # a slanted word ends at its column: one that began there would leave the picture at the last, and not be drawn
-    slant = -45 if any(len(text) > 3 for text in columns) else None
-    figure.update_xaxes(title=titles[1], tickangle=slant, **ticks(columns, every))
+    # a word that slants upwards ends at its column: one that begins there leaves the picture at the last, and is not drawn
+    figure.update_xaxes(title=titles[1], autotickangles=[0, -45, -90], **ticks(columns, every))
     figure.update_yaxes(title=titles[0], autorange="reversed", **ticks(rows, every))
     return theme.finished(figure, min(900, max(370, 190 + cell * len(rows))))
 

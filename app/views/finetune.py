@@ -52,7 +52,7 @@ def _order() -> None:
             "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(state.bert()), step=1e-5, format="%g"),
             "batch": st.number_input("Texts of a step", 1, 64, 16),
             "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
-    pairs = any(sentence.second for sentence in chosen.bank.sentences)
+    pairs = chosen.bank.pairs
     said.caption(f"{len(chosen.bank):,} {'pairs' if pairs else 'sentences'}; a copy of the sidebar's model learns. The same "
                  f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed "
                  "with it.")

@@ -84,7 +84,7 @@ def _verdict(question: Question, answer: Answer, predicted: int) -> str:
     own = ""
     if answer.own and answer.own != question.options[answer.best].lower():
         own = f" Of all words, its first guess is **{frame.plain(answer.own)}**."
-    return f"{met} Of these it prefers **{best}**: {what}.{own}"
+    return f"{met} Of these it prefers **{best}** ({what}).{own}"
 
 
 def _course(lesson: Lesson, said: list[int | None]) -> None:

@@ -33,7 +33,7 @@ def _ask() -> None:
     chosen = labelled.choose(first, "Data", experiment.SMALL_WORLD, "data")
     if chosen is None:
         return
-    if any(sentence.second for sentence in chosen.bank.sentences):
+    if chosen.bank.pairs:
         st.info(frame.plain(experiment.PAIRS.format(chosen.bank.name)))
         return
     titles = {task.name: task.title for task in tasks.available(chosen.bank.sentences)}

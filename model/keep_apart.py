@@ -19,21 +19,22 @@ def keep_apart(folders: Sequence[Path], tokenizer: WordPiece, others: Iterable[l
     """Leave out of the training stores what shares WORDS words in a row with the held-out stores or other documents.
 
     A sentence that shares them goes with its two neighbours, and its document becomes two, so that no pair is made
-    across the gap. Says how many sentences there were and how many went; done again, it finds nothing more.
+    across the gap. Of documents of one sentence those of fewer words go that are equal as a whole. Says how many
+    sentences there were and how many went; done again, it finds nothing more.
     """
     continues = np.array([word.startswith("##") for word in tokenizer.words])
     held = [Store(folder / part) for folder in folders for part in ("held", "held-single")]
-    apart = [runs for store in held for runs, _ in _runs(store.ids, store.sentences, continues)]
+    apart = [runs for store in held for runs, *_ in _runs(store.ids, store.sentences, continues)]
     for document in others:
         encodings = tokenizer.fast.encode_batch_fast(list(document), add_special_tokens=False)
         starts = np.cumsum([0, *(len(one.ids) for one in encodings)])
-        apart += [runs for runs, _ in _runs(np.array([i for one in encodings for i in one.ids]), starts, continues)]
+        apart += [runs for runs, *_ in _runs(np.array([i for one in encodings for i in one.ids]), starts, continues)]
     known = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *apart]))
     counts = {"sentences": 0, "left_out": 0}
     for folder in folders:
         for part in ("train", "train-single"):
             store = Store(folder / part)
-            shared = _shared(store, continues, known)
+            shared = _shared(store, continues, known, part == "train")
             counts["sentences"] += len(shared)
             counts["left_out"] += int(shared.sum())
             if shared.any():
@@ -41,8 +42,10 @@ def keep_apart(folders: Sequence[Path], tokenizer: WordPiece, others: Iterable[l
     return counts
 
 
-def _runs(ids: np.ndarray, starts: np.ndarray, continues: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """A number for every run of WORDS words inside a sentence, and the sentence it stands in: (runs,), (runs,).
+def _runs(ids: np.ndarray, starts: np.ndarray, continues: np.ndarray
+          ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """A number for every run of WORDS words inside a sentence, and for a shorter sentence one for the whole of it; the
+    sentence it stands in; and whether it is such a short one: (runs,) each.
 
     Marks of punctuation are words. starts (sentences + 1,) says where each sentence begins in ids.
     """
@@ -54,24 +57,31 @@ def _runs(ids: np.ndarray, starts: np.ndarray, continues: np.ndarray) -> Iterato
         begins = ~continues[part]
         begins[(starts[first:last] - starts[first])[np.diff(starts[first: last + 1]) > 0]] = True
         words = np.flatnonzero(begins)
-        if len(words) >= WORDS:
+        if len(words):
             within = (np.arange(len(part)) - np.repeat(words, np.diff([*words, len(part)]))).astype(np.uint64)
             pieces = (part.astype(np.uint64) + np.uint64(1)) * ODD * (np.uint64(2) * within + np.uint64(1))
             numbers = np.add.reduceat(pieces ^ (pieces >> np.uint64(29)), words)  # wraps around, as it should
-            runs, factor = np.zeros(len(words) - WORDS + 1, dtype=np.uint64), ODD
+            home = sentence[words]  # of each word
+            begin = np.searchsorted(home, home, side="left") == np.arange(len(home))  # the first of its sentence
+            size = np.searchsorted(home, home, side="right") - np.arange(len(home))  # words from here to its end
+            runs, factor = np.zeros(len(words), dtype=np.uint64), ODD
             for place in range(WORDS):
-                runs += numbers[place: place + len(runs)] * factor
+                within_reach = size > place
+                runs[within_reach] += numbers[np.flatnonzero(within_reach) + place] * factor
                 factor = np.uint64(int(factor) * int(ODD) % (1 << 64))
-            inside = sentence[words[: len(runs)]] == sentence[words[WORDS - 1:]]
-            yield runs[inside], sentence[words[: len(runs)]][inside]
+            whole = (size >= WORDS) | begin
+            yield runs[whole], home[whole], (size < WORDS)[whole]
         first = last
 
 
-def _shared(store: Store, continues: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Which sentences of a store go: those that share a run, and their neighbours in the document: (sentences,)."""
+def _shared(store: Store, continues: np.ndarray, known: np.ndarray, long_only: bool) -> np.ndarray:
+    """Which sentences of a store go: those that share a run, and their neighbours in the document: (sentences,).
+
+    `long_only` spares what is shorter than a run: "Thank you." is in many documents and gives nothing away.
+    """
     shared = np.zeros(len(store.sentences) - 1, dtype=bool)
-    for runs, sentence in _runs(store.ids, store.sentences, continues):
-        shared[sentence[np.isin(runs, known)]] = True
+    for runs, sentence, short in _runs(store.ids, store.sentences, continues):
+        shared[sentence[np.isin(runs, known) & ~(short & long_only)]] = True
     document = np.repeat(np.arange(len(store)), np.diff(store.documents))
     neighbours = np.zeros_like(shared)
     same = document[1:] == document[:-1]

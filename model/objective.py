@@ -123,3 +123,44 @@ def _scores(bert: Bert, inputs: list[Pair] | list[Single], mix: Mix, batch: int,
     pairs = 0 if isinstance(inputs[0], Single) else count
     loss, accuracy = (float(sums[1]) / pairs, float(hits[1]) / pairs) if pairs else (math.nan, math.nan)
     return Scores(float(sums[0]) / words, float(hits[0]) / words, loss, accuracy, words, pairs)
+
+
+@dataclass(frozen=True)
+class HiddenWords:
+    """How often the one word hidden in a sentence is the first guess, and among the first five."""
+
+    first: float
+    among_five: float
+    sentences: int
+
+
+def hidden_words(bert: Bert, stores: Sequence[Store], count: int = 2048, batch: int = 64) -> HiddenWords:
+    """Hide one word of each of `count` held-out sentences, read alone: a word of letters that is one wordpiece.
+
+    The sentences and the words are the same ones for every model of this vocabulary.
+    """
+    tokenizer = bert.tokenizer
+    plain = np.array([word.isalpha() for word in tokenizer.words])
+    continues = np.array([word.startswith("##") for word in tokenizer.words])
+    generator, inputs = np.random.default_rng(HELD_SEED), []
+    for single in Singles(stores, HELD_SEED).sentences():
+        ids = np.asarray(single.ids, dtype=np.int64)
+        words = np.flatnonzero(plain[ids] & ~np.append(continues[ids[1:]], False))
+        if len(words):
+            inputs.append((single, 1 + int(generator.choice(words))))
+        if len(inputs) == count:
+            break
+    if not inputs:
+        return HiddenWords(math.nan, math.nan, 0)
+    inputs.sort(key=lambda one: len(one[0]))
+    hits, device = np.zeros(2), bert.embeddings.token.weight.device
+    with torch.no_grad():
+        for start in range(0, len(inputs), batch):
+            part = inputs[start: start + batch]
+            rows, places = rows_of([single for single, _ in part], tokenizer), np.array([place for _, place in part])
+            true = torch.from_numpy(rows.ids[np.arange(len(part)), places]).to(device)
+            rows.ids[np.arange(len(part)), places] = tokenizer.mask
+            read = Batch(*(torch.from_numpy(array).to(device) for array in (rows.ids, rows.segments, rows.mask)))
+            best = bert.words(bert.at(torch.arange(len(part)), torch.from_numpy(places), read)).topk(5).indices
+            hits += [int((best[:, 0] == true).sum()), int((best == true[:, None]).sum())]
+    return HiddenWords(float(hits[0]) / len(inputs), float(hits[1]) / len(inputs), len(inputs))

@@ -1,6 +1,6 @@
 """Single inputs as people type them: one to three sentences of a document, without a second segment."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,6 +47,10 @@ class Singles:
         wanted = generator.integers(1, SENTENCES + 1, size=count)
         return [self._single(int(self._epoch(number // self.points)[number % self.points]), int(sentences))
                 for number, sentences in zip(range(first, first + count), wanted, strict=True)]
+
+    def sentences(self) -> Iterator[Single]:
+        """Every sentence once, each alone, in the order of the first epoch."""
+        return (self._single(int(sentence), 1) for sentence in self._epoch(0))
 
     def _single(self, sentence: int, wanted: int) -> Single:
         which = int(np.searchsorted(self.ends, sentence, side="right"))

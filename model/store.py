@@ -82,8 +82,8 @@ class Writer:
 
 
 def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int = 60) -> Iterator[int]:
-    """Write the stores of PARTS, every `hold_out`-th document of each kind whole into the held-out one; yields how many
-    documents were read. The folder appears whole or not at all."""
+    """Write the stores of PARTS, every `hold_out`-th document of each kind whole into the held-out one, all of them for
+    1; yields how many documents were read. The folder appears whole or not at all."""
     made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(made, ignore_errors=True)
     try:
@@ -104,7 +104,7 @@ def _written(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path,
             sentences = [ids for ids in (next(encodings).ids for _ in document) if ids]
             if sentences:
                 kind = "-single" if len(sentences) == 1 else ""
-                writers[("held" if counts[kind] % hold_out == 1 else "train") + kind].add(sentences)
+                writers[("held" if counts[kind] % hold_out == 1 % hold_out else "train") + kind].add(sentences)
                 counts[kind] += 1
         read += len(group)
         yield read

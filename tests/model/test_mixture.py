@@ -16,7 +16,8 @@ from model import InputProblem, store, tokenizer
 from model.keep_apart import WORDS, keep_apart
 from model.masking import Mix
 from model.mixture import Corpus, Mixture
-from model.objective import task
+from model.objective import hidden_words, task
+from model.pairs import Pair
 from model.pretrain import pretrain
 from model.recipe import WARM_STEPS, Recipe
 from model.run import PLATEAU
@@ -52,12 +53,15 @@ def two(tmp_path_factory) -> list[Corpus]:
     return [opened(folder, texts(100, "a"), "a"), opened(folder, texts(100, "b") + texts(100, "b", 1), "b", 3.0)]
 
 
+def ids(one: Pair | Single) -> list[int]:
+    return (one.ids if isinstance(one, Single) else np.concatenate([one.a, one.b])).tolist()
+
+
 def test_batches_can_begin_anywhere_in_the_same_row(two):
     mixture = Mixture(two, 64, 8, "another", 0.4, seed=3)
     row = [next(mixture.batches(first)) for first in range(70)]
     for expected, batch in zip(row, islice(mixture.batches(), 70), strict=True):
-        assert [getattr(one, "a", getattr(one, "ids", None)).tolist() for one in batch] == [
-            getattr(one, "a", getattr(one, "ids", None)).tolist() for one in expected]
+        assert list(map(ids, batch)) == list(map(ids, expected))
 
 
 def test_batches_hold_pairs_of_similar_length(two):
@@ -165,6 +169,14 @@ def test_nothing_that_shares_eight_words_with_held_out_text_is_learned(tmp_path)
     assert keep_apart([tmp_path / "ids"], PIECES, [[documents[90][3]]])["left_out"] == 0
 
 
+def test_a_short_sentence_that_is_held_out_whole_is_not_learned_alone(tmp_path):
+    lines = [[f"{noun} sat."] for noun in NOUNS for _ in range(2)]  # the second is held out, so the first goes too
+    list(store.build([*lines, *texts(4, "a"), ["the cow.", "cat sat.", "the dog."]], PIECES, tmp_path / "ids", hold_out=60))
+    assert keep_apart([tmp_path / "ids"], PIECES)["left_out"] == 1
+    assert ["cat", "sat", "."] not in words(Store(tmp_path / "ids" / "train-single"))
+    assert ["cat", "sat", "."] in words(Store(tmp_path / "ids" / "train"))  # among others it gives nothing away
+
+
 def test_seven_words_in_common_are_no_reason(tmp_path):
     run = " ".join(NOUNS[: WORDS - 1])
     documents = [["the cat sat.", "on the mat."], [f"a {run} b.", "the cow."], [f"c {run} d.", "the fish."]]
@@ -270,3 +282,29 @@ def test_the_command_takes_weights_and_makes_a_run_longer(tmp_path):
     assert "a, singles: words" in first and "b, singles: words" in first
     assert "× 3" in (tmp_path / "run" / "CARD.md").read_text()
     assert "step 8" in run("--resume", "--steps", "8")
+
+
+def test_the_hidden_words_of_held_out_sentences_are_guessed_by_a_model_that_learned_them(tmp_path):
+    """The same sentences for every model; where only one word can stand, a trained model names it."""
+    lines = [[f"the {noun} sat on {noun}."] for noun in NOUNS] * 30
+    list(pretrain(lines, tmp_path / "run", recipe(singles=1.0, steps=120, batch=16, vocabulary=80)))
+    learned = model.load(tmp_path / "run")
+    stores = [Store(tmp_path / "run" / "corpus" / part) for part in ("held", "held-single")]
+    scores, chance = (hidden_words(bert, stores, 24) for bert in (learned, learned.twin()))
+    assert scores.sentences == chance.sentences == 24
+    assert chance.first + 0.2 < scores.first <= scores.among_five
+
+
+def test_evaluate_reports_each_corpus_apart(tmp_path):
+    for name, documents in (("stories.txt", texts(40, "a")), ("lines.txt", texts(60, "b", 1))):
+        (tmp_path / name).write_text("\n\n".join("\n".join(document) for document in documents))
+    (tmp_path / "cloze.txt").write_text("The cat sat on the [MASK].\n")
+    files = [str(tmp_path / name) for name in ("stories.txt", "lines.txt")]
+    ended = subprocess.run(
+        [sys.executable, "-m", "model.evaluate", "english", "--corpus", *files, "--hold-out", "1", "--pairs", "8", "--length", "32", "--singles",
+         "16", "--cloze", str(tmp_path / "cloze.txt")],
+        cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert re.search(r"0-stories +another document +\d", ended.stdout)
+    assert re.search(r"1-lines +16 +\d", ended.stdout) and "1-lines   " in ended.stdout
+    assert re.search(r"The cat sat on the \[MASK\]\.  \w+ \d+%(, \S+ \d+%){4}", ended.stdout)

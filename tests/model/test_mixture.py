@@ -300,10 +300,9 @@ def test_evaluate_reports_each_corpus_apart(tmp_path):
         (tmp_path / name).write_text("\n\n".join("\n".join(document) for document in documents))
     (tmp_path / "cloze.txt").write_text("The cat sat on the [MASK].\n")
     files = [str(tmp_path / name) for name in ("stories.txt", "lines.txt")]
-    ended = subprocess.run(
-        [sys.executable, "-m", "model.evaluate", "english", "--corpus", *files, "--hold-out", "1", "--pairs", "8", "--length", "32", "--singles",
-         "16", "--cloze", str(tmp_path / "cloze.txt")],
-        cwd=ROOT, capture_output=True, text=True)
+    words = ["--hold-out", "1", "--pairs", "8", "--length", "32", "--singles", "16", "--cloze", str(tmp_path / "cloze.txt")]
+    ended = subprocess.run([sys.executable, "-m", "model.evaluate", "english", "--corpus", *files, *words], cwd=ROOT,
+                           capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"0-stories +another document +\d", ended.stdout)
     assert re.search(r"1-lines +16 +\d", ended.stdout) and "1-lines   " in ended.stdout

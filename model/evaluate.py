@@ -69,10 +69,11 @@ def _pairs(bert: Bert, corpora: dict[str, tuple[Store, Store]], options: argpars
 
 def _singles(bert: Bert, corpora: dict[str, tuple[Store, Store]], options: argparse.Namespace) -> None:
     print(f"{bert.about.name}: held-out sentences alone, one word hidden in each")
-    print(f"{'corpus':24} {'sentences':>10} {'first':>8} {'among five':>11}")
+    print(f"{'corpus':24} {'sentences':>10} {'first':>8} {'among five':>11} {'of letters, first':>18} {'among five':>11}")
     for name, stores in corpora.items():
         scores = objective.hidden_words(bert, stores, options.singles)
-        print(f"{name:24} {scores.sentences:10,} {scores.first:8.1%} {scores.among_five:11.1%}", flush=True)
+        print(f"{name:24} {scores.sentences:10,} {scores.first:8.1%} {scores.among_five:11.1%} "
+              f"{scores.letters_first:18.1%} {scores.letters_among_five:11.1%}", flush=True)
 
 
 def _cloze(bert: Bert, file: Path) -> None:

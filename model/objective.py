@@ -127,33 +127,36 @@ def _scores(bert: Bert, inputs: list[Pair] | list[Single], mix: Mix, batch: int,
 
 @dataclass(frozen=True)
 class HiddenWords:
-    """How often the one word hidden in a sentence is the first guess, and among the first five."""
+    """How often the one word hidden in a sentence is the first guess, and among the first five; and the same of the
+    sentences in which it is a word of letters, not a number or a mark of punctuation."""
 
     first: float
     among_five: float
+    letters_first: float
+    letters_among_five: float
     sentences: int
 
 
 def hidden_words(bert: Bert, stores: Sequence[Store], count: int = 2048, batch: int = 64) -> HiddenWords:
-    """Hide one word of each of `count` held-out sentences, read alone: a word of letters that is one wordpiece.
+    """Hide one word of each of `count` held-out sentences, read alone: any word or mark that is one wordpiece.
 
     The sentences and the words are the same ones for every model of this vocabulary.
     """
     tokenizer = bert.tokenizer
-    plain = np.array([word.isalpha() for word in tokenizer.words])
+    letters = np.array([word.isalpha() for word in tokenizer.words])
     continues = np.array([word.startswith("##") for word in tokenizer.words])
     generator, inputs = np.random.default_rng(HELD_SEED), []
     for single in Singles(stores, HELD_SEED).sentences():
         ids = np.asarray(single.ids, dtype=np.int64)
-        words = np.flatnonzero(plain[ids] & ~np.append(continues[ids[1:]], False))
+        words = np.flatnonzero(~continues[ids] & ~np.append(continues[ids[1:]], False))
         if len(words):
             inputs.append((single, 1 + int(generator.choice(words))))
         if len(inputs) == count:
             break
     if not inputs:
-        return HiddenWords(math.nan, math.nan, 0)
+        return HiddenWords(*[math.nan] * 4, sentences=0)
     inputs.sort(key=lambda one: len(one[0]))
-    hits, device = np.zeros(2), bert.embeddings.token.weight.device
+    hits, lettered, device = [], [], bert.embeddings.token.weight.device
     with torch.no_grad():
         for start in range(0, len(inputs), batch):
             part = inputs[start: start + batch]
@@ -162,5 +165,7 @@ def hidden_words(bert: Bert, stores: Sequence[Store], count: int = 2048, batch: 
             rows.ids[np.arange(len(part)), places] = tokenizer.mask
             read = Batch(*(torch.from_numpy(array).to(device) for array in (rows.ids, rows.segments, rows.mask)))
             best = bert.words(bert.at(torch.arange(len(part)), torch.from_numpy(places), read)).topk(5).indices
-            hits += [int((best[:, 0] == true).sum()), int((best == true[:, None]).sum())]
-    return HiddenWords(float(hits[0]) / len(inputs), float(hits[1]) / len(inputs), len(inputs))
+            hits.append(torch.stack([best[:, 0] == true, (best == true[:, None]).any(-1)]).cpu().numpy())
+            lettered.append(letters[true.cpu().numpy()])
+    right, word = np.concatenate(hits, axis=1), np.concatenate(lettered)  # (2, sentences), (sentences,)
+    return HiddenWords(*right.mean(1).tolist(), *right[:, word].mean(1).tolist(), sentences=len(inputs))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .pairs import Pair, Pairs
+from .pairs import Pair, Pairs, holds_pairs
 from .singles import Single, Singles
 from .store import Store
 from .tokenizer import WordPiece
@@ -44,7 +44,8 @@ class Mixture:
     def __init__(self, corpora: Sequence[Corpus], length: int, batch: int, negatives: str, singles: float, seed: int):
         self.batch, self.singles, self.seed = batch, singles, seed
         self.singles_batch = max(1, batch * length // PIECES)
-        paired = [corpus for corpus in corpora if len(corpus.train)] or list(corpora[:1])
+        # where no corpus holds pairs, the first says what is missing
+        paired = [corpus for corpus in corpora if holds_pairs(corpus.train, negatives)] or list(corpora[:1])
         self.pairs = [] if singles >= 1 else [Pairs(corpus.train, length, negatives, seed) for corpus in paired]
         self.pairs_counts = _apportioned([c.weight * c.train.tokens for c in paired], POOL * batch)
         self.inputs = [Singles([c.train, c.train_single], seed) for c in corpora] if singles else []

@@ -16,6 +16,11 @@ CANDIDATES = 4  # spans drawn for a NotNext pair, of which the nearest in length
 TRIES = 64
 
 
+def holds_pairs(store: Store, negatives: str) -> bool:
+    """Whether pairs can be drawn from a store: it has another document, or one with room for another span."""
+    return len(store) > 1 if negatives == "another" else bool(np.diff(store.documents).max(initial=0) > 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two spans of wordpieces, and whether the second truly follows the first."""
@@ -46,10 +51,10 @@ class Pairs:
         if not len(store):
             raise InputProblem("The corpus holds no document of two sentences or more; blank lines separate documents, "
                                "so put the sentences of one document on lines without a blank one between them.")
-        if negatives == "another" and len(store) < 2:
+        if negatives == "another" and not holds_pairs(store, negatives):
             raise InputProblem("Negatives from another document need two documents or more; separate documents by "
                                "blank lines, or take negatives from the same document.")
-        if negatives == "same" and np.diff(store.documents).max(initial=0) < 3:
+        if not holds_pairs(store, negatives):
             raise InputProblem("Negatives from the same document need a document of three sentences or more.")
         self.store, self.room, self.negatives, self.seed = store, length - 3, negatives, seed
         self.points = max(1, store.tokens // self.room)

@@ -16,6 +16,7 @@ from .bert import About
 from .history import History
 from .mixture import Corpus
 from .objective import Objective, Scores, Task, evaluate, evaluate_singles
+from .pairs import holds_pairs
 from .problem import InputProblem
 from .recipe import Recipe
 
@@ -105,8 +106,7 @@ class Run:
         recipe, scores = self.recipe, {}
         if together.rank():
             return scores
-        pairs = [c for c in self.corpora if len(c.held) >= (2 if recipe.negatives == "another" else 1)
-                 and recipe.singles < 1]
+        pairs = [c for c in self.corpora if holds_pairs(c.held, recipe.negatives) and recipe.singles < 1]
         for corpus in pairs:
             scores[corpus.name] = evaluate(self.bert, corpus.held, recipe.mix, recipe.length, recipe.negatives,
                                            max(1, recipe.held // len(pairs)), sight=recipe.sight)

@@ -205,7 +205,8 @@ def sources() -> list[list[list[str]]]:
     return [texts(40, "a"), texts(40, "b", 1) + texts(30, "c"), texts(40, "d", 1) + texts(1, "e")]
 
 
-MIXED = {"singles": 0.5, "weights": (1, 4, 2), "schedule": "constant", "decay_last": 0.25, "keep_apart": True, "dropout": 0.1}
+MIXED = {"singles": 0.5, "weights": (1, 4, 2), "schedule": "constant", "decay_last": 0.25,
+         "keep_apart": True, "dropout": 0.1}
 
 
 def test_a_run_over_several_corpora_reports_each_and_goes_on_bit_identical(sources, tmp_path):

@@ -82,5 +82,6 @@ def _question(text: Path) -> str:
 def _said(progress: Progress) -> dict[str, Any]:
     words = {"reading": f"{progress.documents:,} documents read", "vocabulary": "Learning a vocabulary",
              "training": f"Step {progress.step:,}", "done": "Done"}
-    said = {name: value for name, value in asdict(progress).items() if name != "held" and value is not None}
+    said = {name: value for name, value in asdict(progress).items()
+            if name not in ("held", "held_by_corpus") and value is not None}
     return said | {"stage": words.get(progress.stage, progress.stage), "phase": progress.stage}

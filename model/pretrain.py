@@ -1,9 +1,11 @@
 """Pre-training as a generator: `for progress in pretrain(texts, folder, recipe)` serves terminal, page and test."""
 
+import json
+import math
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +13,14 @@ import torch
 
 from . import checkpoint, corpus, resume, store, together, tokenizer
 from .bert import About, Bert
+from .keep_apart import keep_apart
+from .mixture import Mixture
 from .objective import Scores, task
-from .pairs import Pairs, batches
 from .problem import InputProblem, Problem
 from .quickened import quickened
 from .recipe import Recipe
-from .run import Run, finished
+from .run import PLATEAU, STATE, Run, finished
+from .singles import LENGTHS, Single
 from .tokenizer import WordPiece
 
 SAVE_SECONDS = 240.0
@@ -27,8 +31,9 @@ VOCABULARY_TEXT = 200_000_000  # characters that a vocabulary is learned from
 class Progress:
     """Where a run is; `asdict` of it is plain numbers and words.
 
-    stage is reading, vocabulary, training or done. Losses and accuracies are those of the step, on training data; `held`
-    is there on the steps after which the held-out documents were asked, `snapshot` where one was kept (inside `out`).
+    stage is reading, vocabulary, training or done. Losses and accuracies are those of the step, on training data, those
+    of pairs None on steps of single inputs; `held` is there on the steps after which the held-out documents were asked,
+    over all of them, and `held_by_corpus` apart; `snapshot` where one was kept (inside `out`).
     """
 
     stage: str
@@ -45,16 +50,20 @@ class Progress:
     mlm_accuracy: float | None = None
     nsp_accuracy: float | None = None
     held: Scores | None = None
+    held_by_corpus: dict[str, Scores] = field(default_factory=dict)
     snapshot: str | None = None
 
 
 def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | None = None, again: bool = False,
-             save_seconds: float = SAVE_SECONDS) -> Iterator[Progress]:
+             save_seconds: float = SAVE_SECONDS, apart: corpus.Source = ()) -> Iterator[Progress]:
     """Train a BERT on documents and leave it in the folder `out`, a checkpoint that `model.load` reads.
 
     `documents` is a file, a folder, a list of paths, a list of texts or of lists of sentences, or a folder that an
-    earlier run cut into ids. `again` goes on with the run that broke off in `out`, or begins it; recipe and documents
-    may then be left out. Closing the generator saves first. Devlin et al. (2019), 3.1.
+    earlier run cut into ids. Where the recipe has weights, it is a list of as many of these, a corpus each. `apart` are
+    documents that training must not have seen, beside those held out, where the recipe keeps them apart. `again` goes on
+    with the run that broke off in `out`, or begins it; recipe and documents may then be left out. A run of constant rate
+    goes on for as long as a recipe says that differs in nothing else. Closing the generator saves first.
+    Devlin et al. (2019), 3.1.
     """
     folder = Path(out)
     if isinstance(documents, Sequence) and len(documents) == 1 and isinstance(documents[0], Path):
@@ -65,10 +74,29 @@ def pretrain(documents: corpus.Source | None, out: str | Path, recipe: Recipe | 
         return
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
-    ids = _cut_before(documents) or folder / "corpus"
+    sources = _sources(documents, recipe)
+    ids = [_cut_before(source) or folder / "corpus" / str(number) if recipe.weights else
+           _cut_before(source) or folder / "corpus" for number, source in enumerate(sources)]
     with resume.reporting_full_disk(folder):
-        yield from _prepared(documents, folder, ids, recipe)
-        yield from _trained(Run(folder, recipe, ids), save_seconds)
+        yield from _prepared(sources, folder, ids, recipe, apart)
+        yield from _trained(Run(folder, recipe, ids, _names(folder, recipe)), save_seconds)
+
+
+def _sources(documents: corpus.Source | None, recipe: Recipe) -> "list[corpus.Source | None]":
+    """A source for each corpus of the recipe; None where it must be in the folder of the run."""
+    if not recipe.weights:
+        return [documents]
+    if documents is None:
+        return [None] * len(recipe.weights)
+    if isinstance(documents, str | Path) or len(documents) != len(recipe.weights):
+        raise InputProblem(f"There are {len(recipe.weights)} weights: name as many corpora.")
+    return list(documents)
+
+
+def _names(folder: Path, recipe: Recipe) -> list[str]:
+    """What the corpora of a run are called, each by its own name."""
+    names = json.loads((folder / "recipe.json").read_text(encoding="utf-8")).get("corpora") or ["all"]
+    return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, 1)]
 
 
 def _agreed_recipe(documents: corpus.Source | None, folder: Path, recipe: Recipe | None, again: bool) -> Recipe:
@@ -94,33 +122,69 @@ def _settled(documents: corpus.Source | None, folder: Path, recipe: Recipe | Non
             raise InputProblem(f"There is no run in {folder} to go on with.")
         if folder.exists() and any(folder.iterdir()):
             raise InputProblem(f"{folder} holds other things already; name a new folder to train into.")
-        ids = _cut_before(documents)
-        learned_from = [str(ids.name)] if ids else corpus.described(_need(documents, folder))
+        learned_from, names = [], []
+        for source in _sources(documents, recipe):
+            ids = _cut_before(source)
+            learned_from += [str(ids.name)] if ids else corpus.described(_need(source, folder))
+            names.append(Path(source).name.split(".")[0] if isinstance(source, str | Path) else "texts")
         with resume.reporting_full_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with resume.writing(written) as made:
-                recipe.write(made, learned_from=learned_from)
+                recipe.write(made, learned_from=learned_from, corpora=names if recipe.weights else [])
         return recipe
     if not again:
         raise InputProblem(f"{folder} holds a run already; resume it, or name another folder.")
     there = Recipe.read(written)
-    if recipe is not None and recipe != there:
+    if recipe is None or recipe == there:
+        return there
+    longer = there.prolonged(recipe)
+    if longer is None:
         raise InputProblem(f"The run in {folder} was begun with other settings; resume it without naming any, or "
                            "name another folder.")
-    return there
+    _prolong(folder, longer)
+    return longer
 
 
-def _prepared(documents: corpus.Source | None, folder: Path, ids: Path, recipe: Recipe) -> Iterator[Progress]:
+def _prolong(folder: Path, recipe: Recipe) -> None:
+    """Write down how long the run is now; one that had come to its decay, or to its end, goes on from its plateau."""
+    if (folder / PLATEAU).is_file():
+        (folder / PLATEAU).replace(folder / STATE)
+    written = folder / "recipe.json"
+    more = json.loads(written.read_text(encoding="utf-8"))
+    with resume.writing(written) as made:
+        recipe.write(made, learned_from=more["learned_from"], corpora=more["corpora"])
+    if finished(folder):
+        if not (folder / STATE).is_file():
+            raise InputProblem(f"{folder} no longer holds the state before the decay, {PLATEAU}: the run cannot go on.")
+        checkpoint.save(checkpoint.load(folder), folder / "begin")
+        (folder / "config.json").unlink()
+
+
+def _prepared(sources: "list[corpus.Source | None]", folder: Path, ids: list[Path], recipe: Recipe, apart: corpus.Source
+              ) -> Iterator[Progress]:
     """The model as it begins, in `begin`, and the documents as ids."""
     begin = folder / "begin"
     if together.first_here() and not begin.is_dir():
         yield Progress("reading")
-        bert = yield from _beginning(documents, folder, recipe)
+        bert = yield from _beginning(sources, folder, recipe)
         checkpoint.save(bert, begin)
-    if together.first_here() and not store.complete(ids):
-        texts, pieces = _need(documents, folder), tokenizer.read(begin)
-        for count in store.build(corpus.documents(texts), pieces, ids, recipe.hold_out):
-            yield Progress("reading", documents=count)
+    if together.first_here():
+        pieces, read = tokenizer.read(begin), 0
+        for source, place in zip(sources, ids, strict=True):
+            count = 0
+            if not store.complete(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                for count in store.build(corpus.documents(_need(source, folder)), pieces, place, recipe.hold_out):
+                    yield Progress("reading", documents=read + count)
+            read += count
+        report = folder / "corpus" / "keep-apart.json"
+        if recipe.keep_apart and not report.is_file():
+            if any(folder not in place.parents for place in ids):
+                raise InputProblem("Held-out text is kept apart when a corpus is cut into ids; name the texts themselves.")
+            yield Progress("reading", documents=read)
+            counts = keep_apart(ids, pieces, corpus.documents(apart))
+            with resume.writing(report) as made:
+                made.write_text(json.dumps(counts) + "\n", encoding="utf-8")
     together.wait()
 
 
@@ -136,7 +200,7 @@ def _need(documents: corpus.Source | None, folder: Path) -> corpus.Source:
     return documents
 
 
-def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) -> Generator[Progress, None, Bert]:
+def _beginning(sources: "list[corpus.Source | None]", folder: Path, recipe: Recipe) -> Generator[Progress, None, Bert]:
     """The model before the first step: a checkpoint with both heads, or random weights over a vocabulary."""
     if recipe.init:
         bert = checkpoint.load(recipe.init)
@@ -149,7 +213,7 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
         if recipe.tokenizer:
             pieces = checkpoint.load(recipe.tokenizer).tokenizer
         else:
-            pieces = yield from _vocabulary(_need(documents, folder), recipe)
+            pieces = yield from _vocabulary([_need(source, folder) for source in sources], recipe)
         bert = Bert.random(recipe.shape(pieces.size), pieces, recipe.seed)
         if recipe.quick:
             quickened(bert, recipe.seed)
@@ -158,11 +222,11 @@ def _beginning(documents: corpus.Source | None, folder: Path, recipe: Recipe) ->
     return bert
 
 
-def _vocabulary(documents: corpus.Source, recipe: Recipe) -> Generator[Progress, None, WordPiece]:
+def _vocabulary(sources: list[corpus.Source], recipe: Recipe) -> Generator[Progress, None, WordPiece]:
     """Learned from the beginning of the texts; read twice, so that the same texts give the same vocabulary."""
     def first() -> Iterator[list[str]]:
         seen = 0
-        for document in corpus.documents(documents):
+        for document in (document for source in sources for document in corpus.documents(source)):
             yield document
             seen += sum(map(len, document))
             if seen > VOCABULARY_TEXT:
@@ -185,29 +249,38 @@ def _trained(run: Run, save_seconds: float) -> Iterator[Progress]:
     saved, began = time.monotonic(), time.monotonic() - position.elapsed
     window = deque([(position.elapsed, position.tokens)], maxlen=50)
     progress = Progress("training", recipe.done(position.step, position.elapsed), position.step, position.tokens,
-                        len(run.train), position.elapsed)
+                        run.documents, position.elapsed)
     if position.step == 0:
-        progress = replace(progress, held=run.asked(), snapshot=run.snapshot())
+        held = run.held_out()
+        progress = replace(progress, held=_mean(held), held_by_corpus=held, snapshot=run.snapshot())
         run.write_down(asdict(progress))
         yield progress
-    for drawn in batches(Pairs(run.train, recipe.length, recipe.negatives, recipe.seed), recipe.batch, position.step):
+    mixture = Mixture(run.corpora, recipe.length, recipe.batch, recipe.negatives, recipe.singles, recipe.seed)
+    # in bfloat16 torch compiles a product for each shape: a few lengths are enough
+    lengths = [recipe.length * part // 8 for part in range(1, 9)] + [recipe.length]
+    for inputs in mixture.batches(position.step):
         before = progress.fraction
         if before >= 1:
             break
+        if recipe.decays(position.step, position.elapsed):
+            run.keep_plateau()
         rate = recipe.learning_rate(position.step, position.elapsed)
         generator = np.random.default_rng([recipe.seed, 3, position.step])
-        torch.manual_seed(recipe.seed + position.step * together.size() + together.rank())  # for dropout
-        losses, accuracies = run.learn(task(drawn, pieces, recipe.mix, generator, share), rate)
+        with torch.random.fork_rng():
+            torch.manual_seed(recipe.seed + position.step * together.size() + together.rank())  # for dropout
+            few = () if recipe.precision == "float32" else LENGTHS if isinstance(inputs[0], Single) else lengths
+            losses, accuracies = run.learn(task(inputs, pieces, recipe.mix, generator, share, few), rate)
         position.step += 1
-        position.tokens += sum(map(len, drawn))
+        position.tokens += sum(map(len, inputs))
         position.elapsed = together.agreed(time.monotonic() - began)
         window.append((position.elapsed, position.tokens))
         done = recipe.done(position.step, position.elapsed)
         due = int(done * recipe.evaluations) > int(before * recipe.evaluations) or done >= 1
+        held = run.held_out() if due else {}
         progress = Progress(
-            "training", done, position.step, position.tokens, len(run.train), position.elapsed,
+            "training", done, position.step, position.tokens, run.documents, position.elapsed,
             position.elapsed * (1 - done) / done, rate, _speed(window), losses[0], losses[1], accuracies[0],
-            accuracies[1], run.asked() if due else None, run.snapshot())
+            accuracies[1], _mean(held), held, run.snapshot())
         run.write_down(asdict(progress))
         if time.monotonic() - saved >= save_seconds:
             run.save()
@@ -218,8 +291,25 @@ def _trained(run: Run, save_seconds: float) -> Iterator[Progress]:
             run.save()
             raise
     run.save()
+    if recipe.schedule == "constant":
+        run.keep_plateau()
     run.finish()
     yield replace(progress, stage="done")
+
+
+def _mean(held: dict[str, Scores]) -> Scores | None:
+    """The scores over all pairs, or over all single inputs where there are no pairs."""
+    parts = [scores for scores in held.values() if scores.pairs] or list(held.values())
+    if not parts:
+        return None
+    words, pairs = sum(part.words for part in parts), sum(part.pairs for part in parts)
+
+    def mean(name: str, size: str) -> float:
+        total = sum(getattr(part, size) for part in parts)
+        return sum(getattr(part, name) * getattr(part, size) for part in parts) / total if total else math.nan
+
+    return Scores(mean("mlm_loss", "words"), mean("mlm_accuracy", "words"), mean("nsp_loss", "pairs"),
+                  mean("nsp_accuracy", "pairs"), words, pairs)
 
 
 def _speed(window: deque[tuple[float, int]]) -> float:

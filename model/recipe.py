@@ -1,7 +1,7 @@
 """Everything that decides what a pre-training run ends with, in one value that can be written down."""
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 import torch
@@ -14,6 +14,7 @@ from .problem import InputProblem
 
 WARM_STEPS = 50
 PRECISIONS = "float32", "bfloat16"
+SCHEDULES = "linear", "constant"
 
 
 def quickest() -> str:
@@ -36,7 +37,12 @@ class Recipe:
     mix, negatives   how words are masked, and where the second half of a NotNext pair comes from: another, same
     sight            both, or left or right: what each position may look at in every layer, while learning
     length, batch    wordpieces of a pair at most; pairs of a step, over all processes together
+    singles          share of the steps that read single inputs of one to three sentences instead, without NSP
+    weights          of several corpora: how often each wordpiece of them is read beside the others'; empty for one corpus
+    keep_apart       leave out of training what shares eight words in a row with the documents held out
     steps, minutes   how long; one of the two. The learning rate falls with the share of it that is used up
+    schedule         after the warm-up: linear, to zero at the end; or constant, and linear to zero in the last
+                     `decay_last` of the run only. A constant run can be made longer or shorter when it is resumed
     snapshots        how many checkpoints to keep while the steps grow tenfold, for a replay; 0 for none
     precision        of the products while learning: float32, or bfloat16, about twice as fast where the processor
                      multiplies it; weights, sums, normalisations and losses stay float32
@@ -54,10 +60,15 @@ class Recipe:
     sight: str = "both"
     length: int = 128
     batch: int = 32
+    singles: float = 0.0
+    weights: tuple[float, ...] = ()
+    keep_apart: bool = False
     steps: int | None = None
     minutes: float | None = None
     rate: float = 5e-4
     warmup: float = 0.03
+    schedule: str = "linear"
+    decay_last: float = 0.2
     decay: float = 0.01
     clip: float = 1.0
     dropout: float = 0.0
@@ -72,6 +83,7 @@ class Recipe:
     def __post_init__(self):
         if isinstance(self.mix, dict):
             object.__setattr__(self, "mix", Mix(**self.mix))
+        object.__setattr__(self, "weights", tuple(map(float, self.weights)))
         if (self.steps is None) == (self.minutes is None):
             raise InputProblem("Say how long to train: either a number of steps or a number of minutes.")
         if (self.steps or self.minutes or 0) <= 0 or self.batch < 1 or self.hold_out < 2:
@@ -83,6 +95,12 @@ class Recipe:
             raise InputProblem(f"The precision is {' or '.join(PRECISIONS)}, not {self.precision!r}.")
         if not (0 < self.rate < 1 and 0 <= self.warmup < 1 and 0 <= self.dropout < 1):
             raise InputProblem("The learning rate, warm-up and dropout are shares between 0 and 1.")
+        if not (0 <= self.singles <= 1 and 0 <= self.decay_last <= 1):
+            raise InputProblem("The shares of single inputs and of the decay at the end are 0 to 100 %.")
+        if any(not 0 < weight < 1e6 for weight in self.weights):
+            raise InputProblem("The weight of a corpus is a number above 0, such as 3 in texts/:3.")
+        if self.schedule not in SCHEDULES:
+            raise InputProblem(f"The schedule is {' or '.join(SCHEDULES)}, not {self.schedule!r}.")
         Edits(sight=self.sight)  # which says so when there is no such sight
         if not self.init:
             self.shape(max(self.vocabulary, 8))
@@ -99,12 +117,24 @@ class Recipe:
         return min(1.0, share)
 
     def learning_rate(self, step: int, elapsed: float) -> float:
-        """Linear warm-up, then linear decay to zero at the end; in the middle of the step, so that none is for nothing."""
+        """Linear warm-up, then as the schedule says; in the middle of the step, so that none is for nothing."""
         done = self.done(step + 0.5, elapsed)
+        if self.schedule == "constant":  # the warm-up is counted in steps, so that a longer run begins alike
+            falling = (1 - done) / self.decay_last if self.decay_last else 1.0
+            return self.rate * min(1.0, (step + 0.5) / WARM_STEPS, falling)
         rising = done / self.warmup if self.warmup else 1.0
         if self.minutes:  # a slow machine takes few steps in the time, and needs them
             rising = min(rising, (step + 0.5) / WARM_STEPS)
         return self.rate * min(1.0, rising, (1 - done) / (1 - self.warmup))
+
+    def decays(self, step: int, elapsed: float) -> bool:
+        """Whether a run of constant rate has come to its decay."""
+        return self.schedule == "constant" and self.done(step + 0.5, elapsed) > 1 - self.decay_last
+
+    def prolonged(self, other: "Recipe") -> "Recipe | None":
+        """This recipe for as long as the other says, where they differ in nothing else and the rate is constant."""
+        longer = replace(self, steps=other.steps, minutes=other.minutes, decay_last=other.decay_last)
+        return longer if self.schedule == "constant" and longer == other else None
 
     def snapshot_due(self, step: int) -> bool:
         """Whether a snapshot belongs to this step: 0, then evenly spaced on a logarithmic scale."""

@@ -14,10 +14,11 @@ from torch import nn
 from . import checkpoint, curve, resume, together
 from .bert import About
 from .history import History
-from .objective import Objective, Scores, Task, evaluate
+from .mixture import Corpus
+from .objective import Objective, Scores, Task, evaluate, evaluate_singles
+from .pairs import holds_pairs
 from .problem import InputProblem
 from .recipe import Recipe
-from .store import Store
 
 # torch compiles a product in bfloat16 for its shape, and nearly every batch brings new ones: with room for all of them
 # (1,024 by default) a small model learns a fifth sooner. Read when the first such product is made
@@ -26,6 +27,7 @@ os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
 
 # of glibc's malloc: from which size on memory comes from the system, how much is kept, how much is taken at a time
 HELD = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 1 << 28}
+STATE, PLATEAU = "training.safetensors", "plateau.safetensors"
 
 
 def hold_memory() -> None:
@@ -46,54 +48,74 @@ class Run:
 
     begin/                  the model before the first step            } these two are gone
     training.safetensors    where the run is: weights, optimizer       } when the run has ended
+    plateau.safetensors     the same at the end of a constant rate, before its decay: a longer run goes on from here
     corpus/                 the texts as ids; may be deleted afterwards
     history.csv, .html      the course of the run
     snapshots/0000016/ ...  the model after so many steps
     """
 
-    def __init__(self, folder: Path, recipe: Recipe, ids: Path):
+    def __init__(self, folder: Path, recipe: Recipe, ids: list[Path], names: list[str]):
         hold_memory()
         self.folder, self.recipe = folder, recipe
         self.bert = checkpoint.load(folder / "begin").to(together.device()).train().requires_grad_(True)
         if self.bert.config.position_embedding_type == "sinusoidal":
             self.bert.embeddings.position.requires_grad_(False)
-        self.train, self.held = Store(ids / "train"), Store(ids / "held")
-        for part in (self.train, self.held):
-            part.check(self.bert.tokenizer)
-        if together.agreed(self.train.tokens) != self.train.tokens:
+        weights = recipe.weights or (1.0,)
+        self.corpora = [Corpus.open(path, name, weight, self.bert.tokenizer)
+                        for path, name, weight in zip(ids, names, weights, strict=True)]
+        tokens = [corpus.train.tokens + corpus.train_single.tokens for corpus in self.corpora]
+        if together.agreed(tokens) != tokens:
             raise InputProblem("The machines do not read the same texts: each needs a copy of the same corpus.")
         learned = [parameter for parameter in self.bert.parameters() if parameter.requires_grad]
         # as in BERT's own optimizer, biases and normalisations do not decay
         self.optimizer = torch.optim.AdamW(
             [{"params": [p for p in learned if p.dim() > 1], "weight_decay": recipe.decay},
              {"params": [p for p in learned if p.dim() <= 1], "weight_decay": 0.0}], betas=(0.9, 0.98), fused=True)
-        self.position = resume.restored(folder / "training.safetensors", self.bert, self.optimizer)
+        self.position = resume.restored(folder / STATE, self.bert, self.optimizer)
+        self.plateau = together.agreed((folder / PLATEAU).is_file())
         self.history = History.read(folder / "history.csv", self.position.step)
         self.objective = together.shared(Objective(self.bert, recipe.sight))
 
-    def learn(self, given: Task, rate: float) -> tuple[list[float], list[float]]:
-        """One step: mean losses and accuracies of words and pairs, over all processes."""
+    def learn(self, given: Task, rate: float) -> tuple[list[float | None], list[float | None]]:
+        """One step: mean losses and accuracies of words and pairs, over all processes; None where there are no pairs."""
         given = given.to(together.device())
         counts = torch.tensor([len(given.words), len(given.labels)], dtype=torch.float32, device=given.words.device)
         counts = together.summed(counts)
+        means = counts.clamp_min(1)
         with torch.autocast(together.device().type, torch.bfloat16, self.recipe.precision == "bfloat16"):
             losses, right = self.objective(given)
         # DDP takes the mean of the processes' gradients; the loss is the mean over what was chosen in all of them
-        ((losses / counts).sum() * together.size()).backward()
+        ((losses / means).sum() * together.size()).backward()
         nn.utils.clip_grad_norm_(self.bert.parameters(), self.recipe.clip)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        told = together.summed(torch.stack([losses.detach(), right])) / counts
-        return told[0].tolist(), told[1].tolist()
+        sums = (together.summed(torch.stack([losses.detach(), right])) / means).tolist()
+        means_of = [[value if count else None for value, count in zip(row, counts.tolist(), strict=True)] for row in sums]
+        return means_of[0], means_of[1]
 
-    def asked(self) -> Scores | None:
-        """What the model says about the held-out documents, where there are enough; the first process asks."""
-        if together.rank() or len(self.held) < (2 if self.recipe.negatives == "another" else 1):
-            return None
-        return evaluate(self.bert, self.held, self.recipe.mix, self.recipe.length, self.recipe.negatives,
-                        self.recipe.held, sight=self.recipe.sight)
+    @property
+    def documents(self) -> int:
+        """How many documents there are to learn from."""
+        return sum(len(corpus.train) + len(corpus.train_single) for corpus in self.corpora)
+
+    def held_out(self) -> dict[str, Scores]:
+        """The scores on the held-out documents of each corpus that has enough of them: pairs by its name and, where the
+        run reads single inputs, those as `NAME, singles`. The first process asks."""
+        recipe, scores = self.recipe, {}
+        if together.rank():
+            return scores
+        pairs = [c for c in self.corpora if holds_pairs(c.held, recipe.negatives) and recipe.singles < 1]
+        for corpus in pairs:
+            scores[corpus.name] = evaluate(self.bert, corpus.held, recipe.mix, recipe.length, recipe.negatives,
+                                           max(1, recipe.held // len(pairs)), sight=recipe.sight)
+        singles = [c for c in self.corpora if recipe.singles and c.held.tokens + c.held_single.tokens]
+        for corpus in singles:
+            scores[f"{corpus.name}, singles"] = evaluate_singles(
+                self.bert, [corpus.held, corpus.held_single], recipe.mix, max(1, 2 * recipe.held // len(singles)),
+                sight=recipe.sight)
+        return scores
 
     def snapshot(self) -> str | None:
         """The model as it is now, kept, when one is due at this step."""
@@ -114,13 +136,20 @@ class Run:
         if together.rank() == 0:
             with resume.writing(self.folder / "history.csv") as made:
                 self.history.write(made)
-            resume.save(self.folder / "training.safetensors", self.position, self.bert, self.optimizer)
+            resume.save(self.folder / STATE, self.position, self.bert, self.optimizer)
+
+    def keep_plateau(self) -> None:
+        """Keep the state before the decay, from which a longer run can go on."""
+        if not self.plateau and together.rank() == 0:
+            resume.save(self.folder / PLATEAU, self.position, self.bert, self.optimizer)
+        self.plateau = True
 
     def finish(self) -> None:
         """Put the trained model into the folder, its description last, and clear away what only training needed."""
         if together.rank() == 0:
             with resume.writing(self.folder / "history.html") as made:
-                made.write_text(curve.page(self.folder.name, self.history, curve.baseline(self.train)),
+                largest = max((store for c in self.corpora for store in (c.train, c.train_single)), key=lambda s: s.tokens)
+                made.write_text(curve.page(self.folder.name, self.history, curve.baseline(largest)),
                                 encoding="utf-8")
             self.bert.about = About(self.folder.name, self._card())
             made = checkpoint.save(self.bert, self.folder / "finished")
@@ -130,11 +159,11 @@ class Run:
             # a run whose `begin` is gone has ended; only then may its state go
             (self.folder / "begin").rename(self.folder / "begun")
             shutil.rmtree(self.folder / "begun")
-            (self.folder / "training.safetensors").unlink()
+            (self.folder / STATE).unlink()
         together.wait()
 
     def _card(self) -> str:
-        recipe, position, scores = self.recipe, self.position, self.asked()
+        recipe, position, held = self.recipe, self.position, self.held_out()
         mix, config = recipe.mix, self.bert.config
         described = json.loads((self.folder / "recipe.json").read_text(encoding="utf-8"))
         lines = [
@@ -142,15 +171,19 @@ class Run:
             f"A BERT of shape {config.shape} over {config.vocab_size:,} wordpieces, "
             + (f"trained on from {Path(recipe.init).name}" if recipe.init else "trained from random weights")
             + f": {position.step:,} steps, {position.tokens:,} wordpieces read in {position.elapsed / 60:.0f} minutes.",
-            "", f"* learned from: {', '.join(described.get('learned_from', ['texts']))}; {len(self.train):,} documents, "
-            f"{self.train.tokens:,} wordpieces",
+            "", f"* learned from: {', '.join(described.get('learned_from', ['texts']))}; {self.documents:,} documents, "
+            f"{sum(c.train.tokens + c.train_single.tokens for c in self.corpora):,} wordpieces",
             f"* masking: {mix.chosen:.0%} chosen, then {mix.mask:.0%} masked, {mix.random:.0%} random, "
             f"{mix.keep:.0%} kept{', whole words' if mix.whole_words else ''}; "
             f"NotNext spans from {'the same' if recipe.negatives == 'same' else 'another'} document",
             f"* AdamW, peak rate {recipe.rate:g}, batch {recipe.batch}, pairs up to {recipe.length} wordpieces, "
             f"dropout {recipe.dropout:g}, seed {recipe.seed}, products in {recipe.precision}"]
-        if scores:
-            lines.append(f"* {len(self.held):,} documents held out, {scores.pairs:,} pairs of them: masked words "
-                         f"{scores.mlm_accuracy:.1%} right (loss {scores.mlm_loss:.3f}), next sentence "
-                         f"{scores.nsp_accuracy:.1%} right")
+        if recipe.singles:
+            lines.append(f"* {recipe.singles:.0%} of the steps read single inputs of one to three sentences, without NSP")
+        if recipe.weights:
+            lines.append("* weights: " + ", ".join(f"{c.name} × {c.weight:g}" for c in self.corpora))
+        for name, scores in held.items():
+            pairs = f", next sentence {scores.nsp_accuracy:.1%} right" if scores.pairs else ""
+            lines.append(f"* held out of {name}: masked words {scores.mlm_accuracy:.1%} right (loss "
+                         f"{scores.mlm_loss:.3f}){pairs}")
         return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from .problem import InputProblem
 from .tokenizer import WordPiece
 
 AT_ONCE = 1_000_000  # characters cut into pieces together
+# documents of two sentences or more, which hold pairs, and documents of one, which do not
+PARTS = ("train", "held", "train-single", "held-single")
 
 
 class Store:
@@ -50,7 +52,9 @@ class Store:
         return len(self.documents) - 1
 
 
-class _Writer:
+class Writer:
+    """A store being written, document after document."""
+
     def __init__(self, folder: Path, tokenizer: WordPiece):
         folder.mkdir(parents=True)
         self.folder, self.vocabulary = folder, _fingerprint(tokenizer)
@@ -58,7 +62,7 @@ class _Writer:
         self.files = {name: (folder / name).open("wb") for name in ("ids", "sentences", "documents")}
         self.tokens = self.sentences = 0
 
-    def add(self, document: list[list[int]]) -> None:
+    def add(self, document: Sequence[Sequence[int] | np.ndarray]) -> None:
         lengths = np.array([len(sentence) for sentence in document], dtype=np.int64)
         self.files["ids"].write(np.concatenate([np.array(s, dtype=self.kind) for s in document]).tobytes())
         self.files["sentences"].write((self.tokens + np.cumsum(lengths) - lengths).tobytes())
@@ -78,8 +82,8 @@ class _Writer:
 
 
 def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int = 60) -> Iterator[int]:
-    """Write two stores, `train` and `held`, every `hold_out`-th document whole into the second; yields how many
-    documents were read. The folder appears whole or not at all."""
+    """Write the stores of PARTS, every `hold_out`-th document of each kind whole into the held-out one, all of them for
+    1; yields how many documents were read. The folder appears whole or not at all."""
     made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(made, ignore_errors=True)
     try:
@@ -92,28 +96,27 @@ def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, ho
 
 
 def _written(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int) -> Iterator[int]:
-    train, held = _Writer(folder / "train", tokenizer), _Writer(folder / "held", tokenizer)
-    kept = read = 0
+    writers = {part: Writer(folder / part, tokenizer) for part in PARTS}
+    counts, read = {"": 0, "-single": 0}, 0
     for group in _groups(documents):
-        coded = iter(tokenizer.fast.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
+        encodings = iter(tokenizer.fast.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
         for document in group:
-            pieces = [ids for ids in (next(coded).ids for _ in document) if ids]
-            # one sentence has no next one: such a document holds no pair
-            if len(pieces) > 1:
-                (held if kept % hold_out == 1 else train).add(pieces)
-                kept += 1
+            sentences = [ids for ids in (next(encodings).ids for _ in document) if ids]
+            if sentences:
+                kind = "-single" if len(sentences) == 1 else ""
+                writers[("held" if counts[kind] % hold_out == 1 % hold_out else "train") + kind].add(sentences)
+                counts[kind] += 1
         read += len(group)
         yield read
-    if not kept:
-        raise InputProblem("The corpus holds no document of two sentences or more; blank lines separate documents, "
-                           "so put the sentences of one document on lines without a blank one between them.")
-    train.close()
-    held.close()
+    if not any(counts.values()):
+        raise InputProblem("The corpus holds no text that the vocabulary can read.")
+    for writer in writers.values():
+        writer.close()
 
 
 def complete(folder: Path) -> bool:
-    """Whether both stores are there."""
-    return all((folder / part / "store.json").is_file() for part in ("train", "held"))
+    """Whether all stores are there."""
+    return all((folder / part / "store.json").is_file() for part in PARTS)
 
 
 def _fingerprint(tokenizer: WordPiece) -> int:

@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from . import together
@@ -14,11 +15,13 @@ from .objective import Scores
 from .pairs import NEGATIVES
 from .pretrain import Progress, pretrain
 from .problem import InputProblem, Problem
-from .recipe import PRECISIONS, Recipe
+from .recipe import PRECISIONS, SCHEDULES, Recipe
 
 EXAMPLES = """examples:
   python3 run.py train --corpus my.txt --preset mini --minutes 30 --out checkpoints/my-bert
   python3 run.py train --corpus texts/ --init english --steps 2000 --out checkpoints/english-plus
+  python3 run.py train --corpus books/ everyday.txt:5 --singles 50 --schedule constant --steps 9000 --out checkpoints/mine
+  python3 run.py train --out checkpoints/mine --resume --steps 20000
   python3 run.py train --out checkpoints/my-bert --resume
 
 A text file holds documents separated by blank lines; .txt, .jsonl (field "text"), each also .gz or .xz."""
@@ -40,7 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 run.py train", description=__doc__, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--corpus", nargs="+", type=Path, metavar="PATH", help="text files or folders to learn from")
+    add("--corpus", nargs="+", metavar="PATH[:WEIGHT]",
+        help="text files or folders to learn from; of several, one with weight 3 is read three times as often as its "
+             "size says, and the held-out documents of each are reported apart")
+    add("--singles", type=float, default=0, metavar="PERCENT",
+        help="percent of the steps that read single inputs of one to three sentences (default %(default)s)")
+    add("--keep-apart", nargs="*", type=Path, metavar="PATH",
+        help="drop sentences that share eight words in a row with held-out documents, or with these texts")
     add("--out", required=True, type=Path, help="folder for the trained model; the app lists those in checkpoints/")
     add("--resume", action="store_true", help="go on with the run in --out")
     add("--minutes", type=float, help="train for this long, or")
@@ -53,6 +62,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--length", type=int, default=default.length, help="wordpieces of a pair at most (default %(default)s)")
     add("--batch", type=int, default=default.batch, help="pairs of a step, in all processes (default %(default)s)")
     add("--rate", type=float, default=default.rate, help="peak learning rate (default %(default)s)")
+    add("--schedule", choices=SCHEDULES, default=default.schedule,
+        help="linear: the rate falls all the way; constant: only at the end, and the run can be made longer when it is "
+             "resumed (default %(default)s)")
+    add("--decay-last", type=float, default=100 * default.decay_last, metavar="PERCENT",
+        help="of a constant schedule: percent of the run in which the rate falls to zero (default %(default)g)")
     add("--dropout", type=float, default=default.dropout, help="(default %(default)s)")
     add("--mix", default="80/10/10", help="percent masked/random/kept of the chosen words (default %(default)s)")
     add("--chosen", type=float, default=15, help="percent of the wordpieces chosen (default %(default)s)")
@@ -72,23 +86,45 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _weighted(word: str) -> tuple[Path, float]:
+    """`texts/:3` -> the path and its weight, which is 1 where none is named."""
+    path, _, weight = word.rpartition(":")
+    if path and not Path(word).exists():
+        try:
+            return Path(path), float(weight)
+        except ValueError:
+            pass  # the colon belongs to the path
+    return Path(word), 1.0
+
+
 def _recipe(given: argparse.Namespace) -> Recipe | None:
-    if given.resume and given.steps is None and given.minutes is None:
-        return None
+    if given.resume and ((given.out / "recipe.json").is_file() or (given.steps is None and given.minutes is None)):
+        return _longer(given)
     try:
         mask, random, keep = (float(part) / 100 for part in given.mix.split("/"))
     except ValueError:
         raise InputProblem("--mix is three percentages, masked/random/kept, such as 80/10/10.") from None
     names = ("preset", "vocabulary", "tokenizer", "quick", "init", "negatives", "length", "batch", "steps", "minutes",
-             "rate", "dropout", "seed", "threads", "precision", "snapshots", "hold_out", "evaluations", "held")
-    return Recipe(mix=Mix(mask, random, keep, given.chosen / 100, given.whole_words),
-                  **{name: getattr(given, name) for name in names})
+             "rate", "schedule", "dropout", "seed", "threads", "precision", "snapshots", "hold_out", "evaluations", "held")
+    weights = [_weighted(word)[1] for word in given.corpus or ()]
+    return Recipe(mix=Mix(mask, random, keep, given.chosen / 100, given.whole_words), singles=given.singles / 100,
+                  weights=tuple(weights) if len(weights) > 1 else (), keep_apart=given.keep_apart is not None,
+                  decay_last=given.decay_last / 100, **{name: getattr(given, name) for name in names})
+
+
+def _longer(given: argparse.Namespace) -> Recipe | None:
+    """The settings of the run in the folder, for as long as is now said; None where nothing is."""
+    if given.steps is None and given.minutes is None:
+        return None
+    return replace(Recipe.read(given.out / "recipe.json"), steps=given.steps, minutes=given.minutes,
+                   decay_last=given.decay_last / 100)
 
 
 def _train(given: argparse.Namespace) -> int:
     if not (given.corpus or given.resume):
         raise InputProblem("Say what to learn from: --corpus with one or more text files or folders.")
-    training = pretrain(given.corpus, given.out, _recipe(given), given.resume)
+    corpora = [_weighted(word)[0] for word in given.corpus or ()]
+    training = pretrain(corpora or None, given.out, _recipe(given), given.resume, apart=given.keep_apart or ())
     stop, screen = _Stop(), _Screen()
     for progress in training:
         screen.show(progress)
@@ -125,12 +161,14 @@ class _Screen:
     """A bar that redraws itself on a terminal, and now and then a line anywhere else; only the first process writes."""
 
     def __init__(self):
-        self.live, self.drawn, self.shown = sys.stdout.isatty(), 0.0, ""
+        self.live, self.drawn, self.shown, self.pair_loss = sys.stdout.isatty(), 0.0, "", 0.0
 
     def show(self, progress: Progress) -> None:
         now, what = time.monotonic(), progress.stage
         if progress.held and progress.stage == "training":
             self.say(f"step {progress.step:,}, held-out documents: {_scores(progress.held)}")
+            for name, scores in progress.held_by_corpus.items() if len(progress.held_by_corpus) > 1 else ():
+                self.say(f"  {name}: {_scores(scores)}")
         if (now - self.drawn < (0.3 if self.live else 30) and what == self.shown) or (
                 what == "training" and progress.mlm_loss is None):
             return
@@ -140,9 +178,10 @@ class _Screen:
         elif progress.stage == "vocabulary":
             self._put("Learning a vocabulary of wordpieces from them")
         elif progress.mlm_loss is not None:
+            self.pair_loss = progress.nsp_loss if progress.nsp_loss is not None else self.pair_loss
             bar = "█" * round(20 * progress.fraction)
             self._put(f"{bar:░<20} {progress.fraction:4.0%}  step {progress.step:,}  word loss {progress.mlm_loss:.3f}  "
-                      f"pair loss {progress.nsp_loss:.3f}  {progress.tokens_per_second:,.0f} tokens/s  "
+                      f"pair loss {self.pair_loss:.3f}  {progress.tokens_per_second:,.0f} tokens/s  "
                       f"{_duration(progress.eta or 0)} left")
 
     def say(self, line: str) -> None:
@@ -155,8 +194,8 @@ class _Screen:
 
 
 def _scores(scores: Scores) -> str:
-    return (f"words {scores.mlm_accuracy:.1%} right (loss {scores.mlm_loss:.3f}), next sentence "
-            f"{scores.nsp_accuracy:.1%} right (loss {scores.nsp_loss:.3f})")
+    pairs = f", next sentence {scores.nsp_accuracy:.1%} right (loss {scores.nsp_loss:.3f})" if scores.pairs else ""
+    return f"words {scores.mlm_accuracy:.1%} right (loss {scores.mlm_loss:.3f}){pairs}"
 
 
 def _duration(seconds: float) -> str:

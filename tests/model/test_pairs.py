@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model import InputProblem, tokenizer
-from model.pairs import Pair, Pairs, batches, packed
+from model.pairs import Pair, Pairs, packed
 from model.store import Store
 
 SPECIALS = 3  # [CLS] and two [SEP]
@@ -108,22 +108,6 @@ def test_a_stretch_is_the_same_whenever_it_is_asked_for(places):
     for a, b in zip(one.stretch(640, 32), other.stretch(640, 32), strict=True):
         assert (a.a.tolist(), a.b.tolist(), a.is_next) == (b.a.tolist(), b.b.tolist(), b.is_next)
     assert Pairs(places, 64, seed=4).stretch(0, 9)[0].a.tolist() != one.stretch(0, 9)[0].a.tolist()
-
-
-def test_batches_can_begin_anywhere_in_the_same_row(places):
-    pairs = Pairs(places, 64, seed=3)
-    row = batches(pairs, 8)
-    whole = [next(row) for _ in range(70)]
-    for first in (1, 31, 32, 69):
-        again = next(batches(pairs, 8, first))
-        assert [pair.a.tolist() for pair in again] == [pair.a.tolist() for pair in whole[first]]
-
-
-def test_batches_hold_pairs_of_similar_length(places):
-    row = batches(Pairs(places, 128, seed=3), 16)
-    drawn = [next(row) for _ in range(64)]
-    full = sum(len(batch) * max(map(len, batch)) for batch in drawn)
-    assert sum(len(pair) for batch in drawn for pair in batch) / full > 0.95
 
 
 def test_packing_marks_segments_padding_and_labels():

@@ -46,8 +46,9 @@ def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "
     chosen = layers_of(layers, bert.config.num_hidden_layers)
     settings |= {"model": bert.about.name, "data": bank.name, "digest": bank.digest}
     result = Result(settings, command=command(settings | {"model": model, "data": data}))
-    work = structural_run.layers if task == "tree" else _layers
-    for fraction, stage in work(Path(folder), bank, bert, chosen, result):
+    work = structural_run.layers(Path(folder), bank, bert, chosen, result, seed) if task == "tree" else _layers(
+        Path(folder), bank, bert, chosen, result)
+    for fraction, stage in work:
         yield clock.at(fraction, stage)
     result.finished = True
     result.write(Path(folder) / RESULT)

@@ -212,6 +212,11 @@ def splits(sentences: Sequence[Sentence], seed: int) -> Split:
     return _apart(names, texts)
 
 
+def shared(sentences: Sequence[Sentence]) -> int:
+    """How many sentences stand in two of the splits that the source names, and will be left out of the one that learns."""
+    return _apart([sentence.split or "train" for sentence in sentences], [folded(one) for one in sentences]).left_out
+
+
 def _drawn(sentences: Sequence[Sentence], texts: Sequence[str], pool: Sequence[int], tenth: float, seed: int) -> list[int]:
     """Rows of the pool with about `tenth` words: whole documents, or all rows of a text."""
     documents: dict[str, list[int]] = {}

@@ -50,7 +50,7 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
             yield 0.43 + 0.2 * (part + fraction), "Learning all layers" + (" of the random twin" if part else "")
         probes.append((probe, states))
     for index, layer in enumerate(chosen):
-        yield 0.83 + 0.16 * index / len(chosen), f"Layer {layer} of {chosen[-1]}: drawing trees"
+        yield 0.84 + 0.15 * index / len(chosen), f"Layer {layer} of {chosen[-1]}: drawing trees"
         ours, random = (scored(probe, states, judge, index) for probe, states in probes)
         low, high = _interval(ours, seed)
         result.rows.append({"layer": layer, "seed": seed, "uuas": ours.uuas, "low": low, "high": high, "root": ours.root,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import Bert, BertConfig, InputProblem, smallworld
-from probes import experiment, live, results, structural, treebank
+from probes import experiment, live, results, structural, structural_run, treebank
 from probes.structural import StructuralProbe, Trees
 from probes.treebank import ROOT, Sentence
 
@@ -209,6 +209,23 @@ def test_the_tree_experiment_draws_trees_of_typed_sentences(folder, tmp_path):
     assert set(drawn) == {0, 1, 2}
     assert all(len(edges) == 3 for edges in drawn.values())  # four words and a full stop
     assert json.loads(result.json())["command"].startswith("python3 run.py probe --model")
+
+
+def test_each_seed_has_rows_of_its_own_and_is_not_learned_twice(folder, tmp_path):
+    import model
+    bert, bank = model.load(folder), experiment.small_world(stories=100)
+    result = results.Result({"seed": 3, "limit": 300, "pooling": "mean", "width": 4})
+    maps = None
+    for seed in (3, 4, 3):
+        fractions = [fraction for fraction, _ in structural_run.layers(tmp_path, bank, bert, [0, 2], result, seed)]
+        assert fractions == sorted(fractions) and all(0 <= fraction <= 1 for fraction in fractions)
+        assert maps is None or result.maps == maps, "the maps are those of the first seed"
+        maps = dict(result.maps)
+    assert not fractions, "a seed whose layers are all there is not learned again"
+    assert [(row["seed"], row["layer"]) for row in result.rows] == [(3, 0), (3, 2), (4, 0), (4, 2)]
+    assert result.rows[0]["chain"] != result.rows[2]["chain"], "each seed draws its own test sentences"
+    assert set(maps) == {"0", "2"} and result.sizes["duplicates"] > 0
+    assert [file.name for file in tmp_path.iterdir()] == [results.RESULT]
 
 
 def test_random_weights_stand_beside_other_random_weights(folder, tmp_path):

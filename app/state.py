@@ -9,7 +9,7 @@ import streamlit as st
 import model
 from app import limits
 from model import Bert, CheckpointProblem, Found, InputProblem, Trace, corpus, finetune
-from probes import concordance, contexts, experiment, lessons, neighbours, replay, results, shipped, treebank, tuning
+from probes import concordance, contexts, experiment, lessons, neighbours, replay, results, shipped, tasks, treebank, tuning
 
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
@@ -67,6 +67,14 @@ def bank(name: str, content: bytes | None) -> treebank.Treebank:
     if content is None:
         return experiment.OWN[name]()
     return treebank.parse(corpus.decoded(content, name), name)
+
+
+@st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
+def banks(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
+    """Uploaded files as one bank, (split, name, content) each; and how many sentences stand in two of them."""
+    read = [(split, treebank.parse(corpus.decoded(content, name), name)) for split, name, content in files]
+    joined = treebank.joined(", ".join(name for _, name, _ in files), read)
+    return joined, tasks.shared(joined.sentences)
 
 
 @st.cache_resource

@@ -15,9 +15,7 @@ def main() -> int:
         prog="python3 run.py probe", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Which layer of a model knows what: probes with their control task and random twin.")
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random is its twin")
-    parser.add_argument("--data", default=experiment.SMALL_WORLD,
-                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
-                             f"{' or '.join(experiment.OWN)}")
+    sentences_options(parser, experiment.SMALL_WORLD)
     parser.add_argument("--task", default="upos", choices=[*tasks.TASKS, "tree"], metavar="TASK",
                         help=f"{', '.join(tasks.TASKS)}, or tree for the structural probe")
     parser.add_argument("--layers", default="all", help="all, or numbers such as 0,2-4; 0 is the embeddings")
@@ -32,6 +30,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the table to this .csv, or everything to this .json")
     chosen = vars(parser.parse_args())
     out = chosen.pop("out")
+    if any(chosen[split] for split in ("train", "dev", "test")):
+        chosen["data"] = ""
     if out is not None and out.suffix not in (".csv", ".json"):
         parser.error(f"--out takes a .csv or a .json file, not {out}")
     try:
@@ -50,6 +50,17 @@ def main() -> int:
             results.table(result).to_csv(out, index=False, float_format="%.5f")
         print(f"Written to {out}")
     return 0
+
+
+def sentences_options(parser: argparse.ArgumentParser, first: str) -> None:
+    """Where the sentences come from: one place, or a file for each split."""
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--data", default=first,
+                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
+                             f"{' or '.join(experiment.OWN)}")
+    source.add_argument("--train", default="", help="a file to learn from, instead of --data")
+    parser.add_argument("--dev", default="", help="with --train: a file to tune on; a tenth of train where there is none")
+    parser.add_argument("--test", default="", help="with --train: a file to test on; a tenth of train where there is none")
 
 
 def summary(result: results.Result) -> str:

@@ -6,7 +6,7 @@ Run again in the same folder, it goes on after the last finished layer.
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +30,29 @@ MISTAKES = 60  # kept for each layer
 PAIRS = "{} holds pairs of sentences: a probe reads single ones. Fine-tune on them instead."
 
 
-def run(folder: Path, model: str, data: str, task: str = "upos", layers: str = "all", pooling: str = "first",
+def run(folder: Path, model: str, data: str = "", task: str = "upos", layers: str = "all", pooling: str = "first",
         seed: int = 0, limit: int = 30_000, probe: str = "linear", width: int = 64, bits: bool = False,
-        mix: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield {"fraction", "stage", "eta"}; the result is in `folder`/result.json, complete when this ends."""
+        mix: bool = False, train: str = "", dev: str = "", test: str = "") -> Iterator[dict[str, Any]]:
+    """Yield {"fraction", "stage", "eta"}; the result is in `folder`/result.json, complete when this ends.
+
+    The sentences are `data`, or a file for each split.
+    """
     settings = {"model": model, "data": data, "task": task, "layers": layers, "pooling": pooling, "seed": seed,
                 "limit": limit, "probe": probe, "width": width, "bits": bits, "mix": mix}
     if probe not in PROBES:
         raise InputProblem(f"A probe is one of {', '.join(PROBES)}, not {probe!r}.")
     clock = Clock()
     yield clock.at(0.0, "Reading the data")
-    bank, bert = opened(folder, data), loaded(model)
+    files = {"train": train, "dev": dev, "test": test}
+    bank, bert = opened(folder, data, files), loaded(model)
     if bank.pairs:
         raise InputProblem(PAIRS.format(bank.name))
     chosen = layers_of(layers, bert.config.num_hidden_layers)
     settings |= {"model": bert.about.name, "data": bank.name, "digest": bank.digest}
-    result = Result(settings, command=command(settings | {"model": model, "data": data}))
-    work = structural_run.layers if task == "tree" else _layers
-    for fraction, stage in work(Path(folder), bank, bert, chosen, result):
+    result = Result(settings, command=command(settings | {"model": model, "data": data} | files))
+    work = structural_run.layers(Path(folder), bank, bert, chosen, result, seed) if task == "tree" else _layers(
+        Path(folder), bank, bert, chosen, result)
+    for fraction, stage in work:
         yield clock.at(fraction, stage)
     result.finished = True
     result.write(Path(folder) / RESULT)
@@ -79,12 +84,22 @@ def loaded(name: str) -> Bert:
     return model.load(name)
 
 
-def opened(folder: Path, data: str) -> treebank.Treebank:
-    """What comes with the project, a file handed over in the folder of the run, or a path."""
-    if data in OWN:
-        return OWN[data]()
-    inside = Path(folder) / Path(data).name
-    return treebank.read(inside if inside.is_file() else data)
+def opened(folder: Path, data: str, files: Mapping[str, str] | None = None) -> treebank.Treebank:
+    """What comes with the project, a file, or a file for each split; files are in the folder of the run, or paths."""
+    files = {split: file for split, file in (files or {}).items() if file}
+    if not files:
+        return OWN[data]() if data in OWN else treebank.read(_place(folder, data))
+    if data:
+        raise InputProblem(f"The sentences are those of {data} or of a file for each split, not both.")
+    if "train" not in files:
+        raise InputProblem(f"There is a file for {' and '.join(files)} but none for train, to learn from.")
+    banks = {split: treebank.read(_place(folder, file)) for split, file in files.items()}
+    return treebank.joined(", ".join(bank.name for bank in banks.values()), banks.items())
+
+
+def _place(folder: Path, file: str) -> Path:
+    inside = Path(folder) / Path(file).name
+    return inside if inside.is_file() else Path(file)
 
 
 def small_world(seed: int = 0, stories: int = 600) -> treebank.Treebank:
@@ -119,11 +134,16 @@ def layers_of(words: str, count: int) -> list[int]:
 def command(settings: dict[str, Any]) -> str:
     """What to type to get the same numbers."""
     words = ["python3 run.py probe"]
-    for name in ("model", "data", "task", "layers", "pooling", "seed", "limit", "probe"):
+    for name in ("model", *source(settings), "task", "layers", "pooling", "seed", "limit", "probe"):
         value = str(settings[name])
         words.append(f"--{name} {value!r}" if " " in value else f"--{name} {value}")
     words += [f"--width {settings['width']}"] if settings["probe"] != "linear" or settings["task"] == "tree" else []
     return " ".join(words + [f"--{name}" for name in ("bits", "mix") if settings[name]])
+
+
+def source(settings: Mapping[str, Any]) -> list[str]:
+    """The options that name the sentences: a file for each split, or the data."""
+    return [split for split in ("train", "dev", "test") if settings.get(split)] or ["data"]
 
 
 def _layers(folder: Path, bank: treebank.Treebank, bert: Bert, layers: list[int], result: Result

@@ -49,31 +49,37 @@ class StructuralProbe:
     def passes(self, states: np.ndarray, trees: Trees) -> Iterator[float]:
         """Learn, and yield the part done after every pass over the sentences."""
         lot = torch.Generator().manual_seed(self.seed)
-        shape = (len(states), self.rank, states.shape[-1])
+        # all layers begin with the same map: what tells their scores apart is what they hold
         self.distance_, self.depth_ = (
-            ((torch.rand(shape, generator=lot) - 0.5) * 0.1).requires_grad_() for _ in range(2))
+            ((torch.rand(self.rank, states.shape[-1], generator=lot) - 0.5) * 0.1).repeat(len(states), 1, 1).requires_grad_()
+            for _ in range(2))
         adam = torch.optim.Adam([self.distance_, self.depth_], lr=RATE)
         batches = _batches(trees)
         golds = [_gold([trees.sentences[index] for index in batch]) for batch in batches]
         epochs = max(EPOCHS, STEPS // len(batches))
+        share = len(batches) / len(trees.sentences)
         steps = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.02, epochs * len(batches))
         for epoch in range(epochs):
             for which in torch.randperm(len(batches), generator=lot).tolist():
                 vectors = _padded(states, trees, batches[which])
                 adam.zero_grad()
-                self._loss(vectors, *golds[which]).backward()
+                (share * self._loss(vectors, *golds[which])).backward()
                 adam.step()
                 steps.step()
             yield (epoch + 1) / epochs
         self.distance_, self.depth_ = self.distance_.detach(), self.depth_.detach()
 
     def _loss(self, vectors: Tensor, apart: Tensor, depths: Tensor, real: Tensor) -> Tensor:
-        """Mean difference from the tree, over the pairs and words of each sentence, summed over layers."""
+        """Mean difference from the tree over the pairs and words of a sentence, summed over sentences and layers.
+
+        Divided by the mean size of a batch, not by its own, every sentence weighs the same, as in the paper: batches
+        hold about as many words, so one of long sentences holds few of them.
+        """
         sizes = real.sum(1)
         pairs = (real[:, :, None] & real[:, None, :])
         off = (distances(vectors, self.distance_) - apart).abs() * pairs
         deep = (depth(vectors, self.depth_) - depths).abs() * real
-        return (off.sum((-1, -2)) / sizes.square() + deep.sum(-1) / sizes).mean(1).sum()
+        return (off.sum((-1, -2)) / sizes.square() + deep.sum(-1) / sizes).sum()
 
 
 def distances(vectors: Tensor, maps: Tensor) -> Tensor:
@@ -164,7 +170,7 @@ class Scores:
 
     found: np.ndarray
     there: np.ndarray
-    root: float  # share of sentences whose root is the word of least depth
+    root: float  # share of sentences whose root is the word of least depth, those of a single word among them
     distance: float  # Spearman correlation of distances, mean over the lengths 5 to 50
     depth: float  # the same of depths
 
@@ -180,7 +186,8 @@ def scored(probe: StructuralProbe, states: np.ndarray, trees: Trees, layer: int)
     apart_by_length: dict[int, list[float]] = {}
     depth_by_length: dict[int, list[float]] = {}
     for index, sentence in enumerate(trees.sentences):
-        if len(counted(sentence)) < 2:
+        words = counted(sentence)
+        if not len(words):
             continue
         vectors = torch.from_numpy(states[layer, trees.words(index)].astype(np.float32))[None, None]
         apart = distances(vectors, probe.distance_[layer: layer + 1])[0, 0].numpy()
@@ -188,7 +195,6 @@ def scored(probe: StructuralProbe, states: np.ndarray, trees: Trees, layer: int)
         gold = gold_edges(sentence)
         found.append(len(gold & predicted_edges(sentence, apart)))
         there.append(len(gold))
-        words = counted(sentence)
         roots.append(int(words[np.argmin(deep[words])]) == sentence.root)
         if len(sentence) in SPEARMAN_LENGTHS:
             apart_by_length.setdefault(len(sentence), []).append(float(np.mean(

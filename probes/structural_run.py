@@ -1,5 +1,6 @@
 """The structural probe as an experiment: trees of every layer against gold, chain and random twin."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,63 +16,82 @@ from .treebank import Aligned, Treebank, aligned
 EXAMPLES = 24  # test sentences kept to be drawn
 
 
-def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: Result
+def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: Result, seed: int
            ) -> Iterator[tuple[float, str]]:
-    """Yield (fraction, stage); fills the result and writes it as the layers are scored."""
+    """One seed of the experiment: yield (fraction of it, stage), add a row a layer to the result and write it.
+
+    Split, order of the sentences, first maps and random weights are drawn from the seed; sizes, maps and the sentences
+    to draw are those of the first seed. Layers of this seed that stand in the result already are not learned again.
+    """
     settings = result.settings
     result.kind, result.title, result.unit = "tree", "the tree", "tree"
-    train, test, skipped = _sentences(bert, bank, settings["seed"], settings["limit"])
-    result.sizes = {"train": len(train), "dev": 0, "test": len(test), "skipped": skipped,
-                    "sentences": len(train) + len(test)}
-    kept = [*train, *test]
+    kept, learn, judge, sizes = _sentences(bert, bank, seed, settings["limit"])
+    chain = _chain(judge)
+    if seed == settings["seed"]:
+        result.sizes, result.baselines = sizes, {"chain": chain}
+        result.examples = [{"words": s.words, "heads": s.heads, "relations": s.relations} for s in judge.sentences
+                           if 5 <= len(s) <= 25 and len(counted(s)) > 1][:EXAMPLES]
+    if {int(row["layer"]) for row in result.rows if row["seed"] == seed} >= set(chosen):
+        return
+    result.rows = [row for row in result.rows if row["seed"] != seed]
     places = np.array([(row, *span) for row, one in enumerate(kept) for span in one.spans.tolist()])
-    sizes = np.cumsum([0] + [len(one.sentence) for one in kept])
-    learn = Trees(tuple(one.sentence for one in train), sizes[: len(train) + 1])
-    judge = Trees(tuple(one.sentence for one in test), sizes[len(train):])
-    whole = [s for s in judge.sentences if len(counted(s)) > 1]
-    chain = [(len(gold_edges(s) & chain_edges(s)), len(gold_edges(s))) for s in whole]
-    result.baselines = {"chain": sum(found for found, _ in chain) / max(1, sum(there for _, there in chain))}
-    for fraction, stage in store.extract_both(bert, bert.twin(settings["seed"]), [one.encoding for one in kept],
-                                              places, settings["pooling"], chosen, folder):
+    # a folder for each seed: a resumed run must not take the states of other sentences for its own
+    files = folder / f"seed-{seed}"
+    files.mkdir(exist_ok=True)
+    # other random weights than `NAME:random`, should that be the model
+    for fraction, stage in store.extract_both(bert, bert.twin(seed + 1), [one.encoding for one in kept], places,
+                                              settings["pooling"], chosen, files):
         yield 0.03 + 0.4 * fraction, stage
     probes = []
     for part, name in enumerate(("model", "twin")):
-        states = store.opened(folder / f"states-{name}.npy")
-        probe = StructuralProbe(settings["width"], settings["seed"])
+        states = store.opened(files / f"states-{name}.npy")
+        probe = StructuralProbe(settings["width"], seed)
         for fraction in probe.passes(states, learn):
             yield 0.43 + 0.2 * (part + fraction), "Learning all layers" + (" of the random twin" if part else "")
         probes.append((probe, states))
-    result.examples = [{"words": s.words, "heads": s.heads, "relations": s.relations} for s in whole
-                       if 5 <= len(s) <= 25][:EXAMPLES]
     for index, layer in enumerate(chosen):
-        yield 0.83 + 0.16 * index / len(chosen), f"Layer {layer} of {chosen[-1]}: drawing trees"
+        yield 0.84 + 0.15 * index / len(chosen), f"Layer {layer} of {chosen[-1]}: drawing trees"
         ours, random = (scored(probe, states, judge, index) for probe, states in probes)
-        low, high = _interval(ours, settings["seed"])
-        result.rows.append({"layer": layer, "uuas": ours.uuas, "low": low, "high": high, "root": ours.root,
-                            "distance": ours.distance, "depth": ours.depth, "twin": random.uuas,
-                            "chain": result.baselines["chain"]})
-        probe = probes[0][0]
-        result.maps[str(layer)] = [packed(probe.distance_[index].numpy()), packed(probe.depth_[index].numpy())]
+        low, high = _interval(ours, seed)
+        result.rows.append({"layer": layer, "seed": seed, "uuas": ours.uuas, "low": low, "high": high, "root": ours.root,
+                            "distance": ours.distance, "depth": ours.depth, "twin": random.uuas, "chain": chain})
+        if seed == settings["seed"]:
+            probe = probes[0][0]
+            result.maps[str(layer)] = [packed(probe.distance_[index].numpy()), packed(probe.depth_[index].numpy())]
         result.write(folder / RESULT)
+    del probes, states  # Windows does not remove a file that is mapped
+    shutil.rmtree(files)
 
 
-def _sentences(bert: Bert, bank: Treebank, seed: int, limit: int) -> tuple[list[Aligned], list[Aligned], int]:
-    """Sentences with a tree, every word of which left a piece: to learn from, `limit` words, and to test, a third."""
-    given = tasks.splits(bank.sentences, seed)
+def _sentences(bert: Bert, bank: Treebank, seed: int, limit: int) -> tuple[list[Aligned], Trees, Trees, dict[str, int]]:
+    """Sentences with a tree, every word of which left a piece: all; `limit` words to learn from, a third to test; sizes."""
+    split = tasks.splits(bank.sentences, seed)
     room, kept, skipped = {"train": limit, "test": max(limit // 3, 1)}, {"train": [], "test": []}, 0
     for row in np.random.default_rng(seed).permutation(len(bank)):
-        sentence, split = bank.sentences[row], given[row]
-        if split not in room or room[split] <= 0 or len(sentence) < 2 or not sentence.heads:
+        sentence, name = bank.sentences[row], split.names[row]
+        if name not in room or room[name] <= 0 or not sentence.heads:
             continue
         fitting, left_out = aligned(bert, [sentence])
         skipped += left_out
         for one in fitting:
             if (one.spans[:, 0] < one.spans[:, 1]).all():
-                kept[split].append(one)
-                room[split] -= len(sentence)
-    if not kept["train"] or not kept["test"]:
+                kept[name].append(one)
+                room[name] -= len(sentence)
+    train, test = kept["train"], kept["test"]
+    if not train or not test:
         raise InputProblem("The data have no sentences with trees to learn from and to test on.")
-    return kept["train"], kept["test"], skipped
+    starts = np.cumsum([0] + [len(one.sentence) for one in (*train, *test)])
+    return ([*train, *test], Trees(tuple(one.sentence for one in train), starts[: len(train) + 1]),
+            Trees(tuple(one.sentence for one in test), starts[len(train):]),
+            {"train": len(train), "dev": 0, "test": len(test), "skipped": skipped, "sentences": len(train) + len(test),
+             "duplicates": split.duplicates, "left_out": split.left_out})
+
+
+def _chain(trees: Trees) -> float:
+    """UUAS of hanging every word on the next."""
+    there = [gold_edges(sentence) for sentence in trees.sentences]
+    found = [gold & chain_edges(sentence) for gold, sentence in zip(there, trees.sentences, strict=True)]
+    return sum(map(len, found)) / max(1, sum(map(len, there)))
 
 
 def _interval(scores: Scores, seed: int) -> tuple[float, float]:

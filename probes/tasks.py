@@ -1,5 +1,6 @@
 """Which labels a treebank gives: a task is a name, a unit (token, pair, piece, sentence) and labels."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from .treebank import ROOT, Sentence, aligned
 FEATURES = 50  # how many tokens the task "which token stood before?" knows by name
 WORDS_TO_HEAD = ("1", "2", "3", "4", "5", "6 and more")
 DEEPEST = 6
+LEAST = 10  # different sentences, to learn from, tune and test on
 
 Marks = Iterator[tuple[tuple[int, ...], str]]  # the words (or pieces) concerned, and their label
 
@@ -46,6 +48,8 @@ class Examples:
     keys: np.ndarray  # (examples,) text
     splits: np.ndarray  # (examples,) train, dev or test
     skipped: int  # sentences longer than the model, among those looked at
+    duplicates: int  # of all sentences, those put together with an equal one
+    left_out: int  # of all sentences, those that stand in a split that must not know them
 
     @property
     def inputs_of(self) -> np.ndarray:
@@ -170,29 +174,93 @@ def available(sentences: Sequence[Sentence]) -> list[Task]:
     return [task for task in TASKS.values() if task.needs in present]
 
 
-def splits(sentences: Sequence[Sentence], seed: int) -> list[str]:
-    """Train, dev or test for every sentence: as the source says; what it lacks is a tenth drawn from train."""
-    given = [sentence.split or "train" for sentence in sentences]
-    order = [int(row) for row in np.random.default_rng(seed).permutation(len(given)) if given[row] == "train"]
-    tenth = max(1, len(order) // 10)
+@dataclass(frozen=True)
+class Split:
+    """Which split each sentence belongs to, and what was done so that no text is in two of them."""
+
+    names: list[str]  # train, dev, test, or "" for a sentence that is left out
+    duplicates: int  # sentences put together with an equal one
+    left_out: int  # sentences of train that stand in dev or test too, and of dev that stand in test
+
+
+def folded(sentence: Sentence) -> str:
+    """What makes two sentences (or pairs) the same text: their letters and signs, whatever their case and spacing."""
+    return "\n".join("".join("".join(words).split()).casefold() for words in (sentence.words, sentence.second))
+
+
+def splits(sentences: Sequence[Sentence], seed: int) -> Split:
+    """Train, dev or test for every sentence, no text in two of them: as the source says; what it lacks is drawn from train.
+
+    A tenth of the words is drawn, document by document, or text by text where the source names no documents or so few
+    that they cannot make a tenth. Equal texts stay together. Documents that share a sentence stay apart (shared
+    sentences join nearly all stories of the small world, and a seventh of a treebank of e-mails): the copy in train, or
+    the one in dev where the other is in test, is left out. The draw goes by seed and text, not by the order of the file.
+    """
+    texts = [folded(sentence) for sentence in sentences]
+    if len(set(texts)) < LEAST:
+        raise InputProblem(f"{len(set(texts))} different sentences are too few to learn from, tune and test on: "
+                           f"it takes {LEAST}.")
+    names = [sentence.split or "train" for sentence in sentences]
+    named = {text for text, name in zip(texts, names, strict=True) if name != "train"}
+    pool = [row for row, name in enumerate(names) if name == "train" and texts[row] not in named]
+    tenth = sum(_words(sentences[row]) for row in pool) / 10
     for name in ("test", "dev"):
-        if name not in given:
-            for row in order[:tenth]:
-                given[row] = name
-            order = order[tenth:]
-    return given
+        if name not in names:
+            for row in _drawn(sentences, texts, pool, tenth, seed):
+                names[row] = name
+            pool = [row for row in pool if names[row] == "train"]
+    return _apart(names, texts)
+
+
+def shared(sentences: Sequence[Sentence]) -> int:
+    """How many sentences stand in two of the splits that the source names, and will be left out of the one that learns."""
+    return _apart([sentence.split or "train" for sentence in sentences], [folded(one) for one in sentences]).left_out
+
+
+def _drawn(sentences: Sequence[Sentence], texts: Sequence[str], pool: Sequence[int], tenth: float, seed: int) -> list[int]:
+    """Rows of the pool with about `tenth` words: whole documents, or all rows of a text."""
+    documents: dict[str, list[int]] = {}
+    alike: dict[str, list[int]] = {}
+    for row in pool:
+        documents.setdefault(sentences[row].document or f"\n{texts[row]}", []).append(row)
+        alike.setdefault(texts[row], []).append(row)
+    for groups in (documents, alike):
+        taken, words = [], 0
+        for group in sorted(groups.values(), key=lambda group: _lot(seed, sorted(texts[row] for row in group))):
+            size = sum(_words(sentences[row]) for row in group)
+            if words < tenth and words + size <= 1.5 * tenth:
+                taken += group
+                words += size
+        if words > tenth / 2:
+            return taken
+    return min(alike.values(), key=len) if len(alike) > 1 else []
+
+
+def _words(sentence: Sentence) -> int:
+    return len(sentence.words) + len(sentence.second)
+
+
+def _lot(seed: int, texts: Sequence[str]) -> bytes:
+    return hashlib.sha256("\n".join([str(seed), *texts]).encode("utf-8", "surrogatepass")).digest()
+
+
+def _apart(names: list[str], texts: Sequence[str]) -> Split:
+    """Leave out what a later split of train, dev, test holds too."""
+    within = {name: {text for text, one in zip(texts, names, strict=True) if one == name} for name in ("dev", "test")}
+    later = {"train": within["dev"] | within["test"], "dev": within["test"], "test": set()}
+    kept = ["" if text in later[name] else name for text, name in zip(texts, names, strict=True)]
+    left_out = kept.count("")
+    return Split(kept, len(kept) - left_out - len({text for text, name in zip(texts, kept, strict=True) if name}), left_out)
 
 
 def examples(bert: Bert, sentences: Sequence[Sentence], task: Task, seed: int = 0, limit: int = 30_000) -> Examples:
     """The labelled places of a task, at most `limit` to learn from, a sixth as many to tune and a third to test on."""
-    if len(sentences) < 10:
-        raise InputProblem(f"{len(sentences)} sentences are too few to learn from, tune and test on: it takes 10.")
     draw = np.random.default_rng(seed)
     room = {"train": limit, "dev": max(limit // 6, 1), "test": max(limit // 3, 1)}
-    given = splits(sentences, seed)
+    split_of = splits(sentences, seed)
     inputs, rows, words, labels, keys, kept, skipped = [], [], [], [], [], [], 0
     places: dict[tuple[int, int, int], int] = {}
-    for split, sentence, encoding, marks in _marked(bert, sentences, given, task, draw):
+    for split, sentence, encoding, marks in _marked(bert, sentences, split_of.names, task, draw):
         if max(room.values()) <= 0:
             break
         if encoding is None:
@@ -210,15 +278,17 @@ def examples(bert: Bert, sentences: Sequence[Sentence], task: Task, seed: int = 
         inputs.append((sentence, encoding))
     for split in room:
         if split not in kept:
-            raise InputProblem(f"The data give no {split} example of the task “{task.title}”.")
+            raise InputProblem(f"The data give no {split} example of the task “{task.title}”." + (
+                f" {split_of.left_out:,} sentences stand in two splits and were left out of the one that learns."
+                if split_of.left_out else ""))
     return Examples(task, tuple(inputs), np.array(list(places)), np.array(rows), np.array(words), np.array(labels),
-                    np.array(keys), np.array(kept), skipped)
+                    np.array(keys), np.array(kept), skipped, split_of.duplicates, split_of.left_out)
 
 
 def _marked(bert: Bert, sentences: Sequence[Sentence], given: list[str], task: Task, draw: np.random.Generator
             ) -> Iterator[tuple]:
     """In an order drawn by lot: split, sentence, its encoding (None where it is too long) and its marks."""
-    order = [int(row) for row in draw.permutation(len(sentences))]
+    order = [int(row) for row in draw.permutation(len(sentences)) if given[row]]
     if task.unit == "sentence":
         marked = list(task.mark([sentences[row] for row in order], draw))
         for row, found in zip(order, marked, strict=True):

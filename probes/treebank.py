@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from model.corpus import decoded
 ROOT = -1  # the head of the word that has none
 SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "dev", "test": "test"}
 WORD_COLUMNS = ("token", "word", "form")
+LINE_END = re.compile(r"\r?\n")  # str.splitlines also cuts at U+2028, U+0085, form feeds …, which stand inside words
+DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Sentence:
     label: str = ""  # the label of the whole sentence
     split: str = ""  # train, dev or test, where the source says so
     second: tuple[str, ...] = ()  # the words of sentence B, where the label is that of a pair
+    document: str = ""  # the document it stands in, where the source names documents
 
     def __len__(self) -> int:
         return len(self.words)
@@ -98,14 +102,21 @@ def _folder(path: Path) -> Treebank:
              for split in ("train", "dev", "test") if split in file.stem.lower()]
     if not found:
         raise InputProblem(f"{path} holds no .conllu, .txt, .csv or .tsv file named after train, dev or test.")
-    banks = [(split, read(file)) for split, file in found]
-    sentences = tuple(replace(sentence, split=split) for split, bank in banks for sentence in bank.sentences)
-    return Treebank(path.name, sentences, _digest("".join(bank.digest for _, bank in banks)))
+    return joined(path.name, [(split, read(file)) for split, file in found])
+
+
+def joined(name: str, banks: Iterable[tuple[str, Treebank]]) -> Treebank:
+    """Files for train, dev and test as one: every sentence is of the split its file is for, whatever it says itself."""
+    sentences, digests = [], []
+    for split, bank in banks:
+        sentences += [replace(sentence, split=split) for sentence in bank.sentences]
+        digests.append(f"{split} {bank.digest}")
+    return Treebank(name, tuple(sentences), _digest("\n".join(digests)))
 
 
 def parse(text: str, name: str) -> Treebank:
     """The content of a file -> its sentences; what kind of file it is shows in its first line."""
-    lines = text.splitlines()
+    lines = LINE_END.split(text)
     first = next((line for line in lines if line.strip()), "")
     if not first:
         raise InputProblem(f"{name} is empty.")
@@ -128,12 +139,15 @@ def _digest(text: str) -> str:
 def conllu(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]:
     """Sentences of a Universal Dependencies treebank: ten columns a word, a blank line after each sentence."""
     rows: list[list[str]] = []
-    start = 1
+    start, document, documents = 1, "", 0
     for number, line in enumerate([*lines, ""], 1):
         if not line.strip():
             if rows:
-                yield _tree(rows, start, name)
+                yield replace(_tree(rows, start, name), document=document)
             rows = []
+        elif DOCUMENT.match(line):
+            documents += 1
+            document = f"{name} {documents}"  # ids may be missing, or stand in several files
         elif not line.startswith("#"):
             row = line.split("\t")
             if len(row) != 10:
@@ -191,16 +205,28 @@ def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
     line between sentences."""
     header_line = next((line for line in lines if line.strip()), "")
     comma = "\t" if "\t" in header_line else ","
-    header = [cell.strip().lower() for cell in next(csv.reader([header_line], delimiter=comma))]
+    header = [cell.strip().lower() for _, cells in _cells([header_line], comma, csv.QUOTE_MINIMAL, name) for cell in cells]
     word = next((column for column in WORD_COLUMNS if column in header), None)
     if "label" not in header or (word is None and "text" not in header):
         raise InputProblem(f"{name} needs a first line with the columns text,label (a sentence a line), text,second,label "
                            f"(a pair a line) or token,label (a word a line), but starts with {header_line.strip()[:60]!r}.")
     # a quoted text may run over several lines; a file of tokens may hold a lone quotation mark as a word
-    reader = csv.reader(lines, delimiter=comma, quoting=csv.QUOTE_MINIMAL if word is None else csv.QUOTE_NONE)
-    rows = ((reader.line_num, row) for row in reader)
+    rows = _cells(lines, comma, csv.QUOTE_MINIMAL if word is None else csv.QUOTE_NONE, name)
     next((row for _, row in rows if any(row)), None)
     yield from (_texts(rows, header, name) if word is None else _tokens(rows, header, word, name))
+
+
+def _cells(lines: Sequence[str], comma: str, quoting: int, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row, with the number of the line it begins in."""
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=comma, quoting=quoting)
+    while True:
+        number = reader.line_num + 1
+        try:
+            yield number, next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputProblem(f"Line {number} of {name} cannot be read as a table: {error}.") from None
 
 
 def _texts(rows: Iterable[tuple[int, list[str]]], header: list[str], name: str) -> Iterator[Sentence]:

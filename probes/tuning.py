@@ -3,6 +3,7 @@
 Every part is written to the result file as soon as it is done. Run again in the same folder, it goes on after the last.
 """
 
+import contextlib
 import json
 import os
 import shlex
@@ -22,11 +23,13 @@ from . import baselines, experiment, tasks
 from .linear import LinearProbe
 from .tasks import Examples, Task
 
-FORMAT = "bertscope fine-tuning 1"
+FORMAT = "bertscope fine-tuning 2"
 RESULT = "tuning.json"  # in the folder of a run
 FEW = 4  # labels that are named one by one
 ROOM = 1000  # examples to learn from that the test is made for: who learns from fewer is asked no less
 UNITS = ("token", "sentence")
+NEEDED = {"model", "data", "digest", "task", "epochs", "rate", "batch", "limit", "seed"}
+SIZES = {"train", "dev", "test", "inputs", "skipped", "duplicates", "left_out"}
 # what learns with all its weights; that labels of pairs can often be told from one of the two: Poliak et al. (2018)
 ARMS = {"tuned": "fine-tuned", "random": "fine-tuned from random weights", "alone": "fine-tuned, sentence B alone"}
 BESIDE = {"frozen": "output layer alone, BERT frozen", "word_type": "word alone", "majority": "most frequent label"}
@@ -36,11 +39,12 @@ BESIDE = {"frozen": "output layer alone, BERT frozen", "word_type": "word alone"
 class Result:
     """What one run found; an arm is in `scores` when it has come to its end."""
 
-    settings: dict[str, Any]  # model, data, digest, task, epochs, rate, batch, limit, seed
+    settings: dict[str, Any]  # NEEDED
     title: str = ""  # the task in words
     unit: str = "sentence"
     command: str = ""  # what to type to get the same numbers
-    sizes: dict[str, int] = field(default_factory=dict)  # train, dev, test: examples; inputs: those to learn from
+    # train, dev, test: examples; inputs: those to learn from; skipped, duplicates, left_out: sentences
+    sizes: dict[str, int] = field(default_factory=dict)
     classes: list[str] = field(default_factory=list)
     courses: dict[str, list[list[float]]] = field(default_factory=dict)  # arm -> step, accuracy on the test after it
     scores: dict[str, list[float]] = field(default_factory=dict)  # arm or baseline -> accuracy, low, high
@@ -63,11 +67,26 @@ class Result:
 
 
 def read(path: Path) -> Result:
-    """The result in a file of ours."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if content.get("format") != FORMAT:
-        raise InputProblem(f"{path.name} is no fine-tuning saved by Bertscope.")
-    return Result(**{one.name: content[one.name] for one in fields(Result) if one.name in content})
+    """The result in a file, which may be of another version or cut off."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError
+        result = Result(**content)
+        empty, rows = Result({}), [row for rows in result.courses.values() for row in rows]
+        if not (all(type(getattr(result, one.name)) is type(getattr(empty, one.name)) for one in fields(Result))
+                and set(result.settings) >= NEEDED and set(result.sizes) >= SIZES
+                and all(map(_numbers, [*rows, *result.scores.values(), *result.confusion]))
+                and _numbers([result.settings[name] for name in ("epochs", "rate", "seed")])):
+            raise ValueError
+        table(result)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputProblem(f"{path.name} is no fine-tuning result of this version, or it is damaged.") from None
+    return result
+
+
+def _numbers(row: Any) -> bool:
+    return isinstance(row, list) and all(isinstance(value, int | float) for value in row)
 
 
 def available(sentences) -> list[Task]:
@@ -75,12 +94,17 @@ def available(sentences) -> list[Task]:
     return [task for task in tasks.available(sentences) if task.unit in UNITS]
 
 
-def run(folder: Path, model: str, data: str, task: str = "label", out: str = "", epochs: int = 10,
-        rate: float | None = None, batch: int = 16, limit: int = 2000, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield {"fraction", "stage", "eta"}; the result is in `folder`, the fine-tuned model in `out` where that is given."""
+def run(folder: Path, model: str, data: str = "", task: str = "label", out: str = "", epochs: int = 10,
+        rate: float | None = None, batch: int = 16, limit: int = 2000, seed: int = 0, train: str = "", dev: str = "",
+        test: str = "") -> Iterator[dict[str, Any]]:
+    """Yield {"fraction", "stage", "eta"}; the result is in `folder`, the fine-tuned model in `out` where that is given.
+
+    The sentences are `data`, or a file for each split.
+    """
     clock = experiment.Clock()
     yield clock.at(0.0, "Reading the data")
-    bank, bert, asked = experiment.opened(folder, data), experiment.loaded(model), tasks.find(task)
+    files = {"train": train, "dev": dev, "test": test}
+    bank, bert, asked = experiment.opened(folder, data, files), experiment.loaded(model), tasks.find(task)
     rate = rate or usual_rate(bert)
     plan = Plan(epochs, rate, batch, seed)
     if asked.unit not in UNITS:
@@ -94,12 +118,13 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
     settings = {"model": bert.about.name, "data": bank.name, "digest": bank.digest,
                 "task": task, "epochs": epochs, "rate": rate, "batch": batch, "limit": limit, "seed": seed}
     result = _begun(Path(folder) / RESULT, settings)
-    result.command = _command(settings | {"model": model, "data": data})
+    result.command = _command(settings | {"model": model, "data": data} | files)
     result.unit, result.classes, result.pairs = asked.unit, parts.classes, "alone" in seen
     own = task in ("label", "tag") and len(parts.classes) <= FEW  # the labels say more than that they are the file's
     result.title = " or ".join(parts.classes) if own else asked.title
     result.sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test),
-                    "inputs": len(np.unique(examples.inputs_of[parts.train])), "skipped": examples.skipped}
+                    "inputs": len(np.unique(examples.inputs_of[parts.train])), "skipped": examples.skipped,
+                    "duplicates": examples.duplicates, "left_out": examples.left_out}
     if "frozen" not in result.scores:
         yield clock.at(0.02, BESIDE["frozen"])
         result.scores |= {name: [score] * 3 for name, score in parts.baselines().items()}
@@ -109,9 +134,11 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
     for number, arm in enumerate(arms):
         if arm in result.scores:
             continue
-        train, test = (_labelled(examples, seen.get(arm, seen["tuned"]), parts.gold, rows)
-                       for rows in (parts.train, parts.test))
-        learner = finetune(bert.twin(seed) if arm == "random" else bert, parts.classes, asked.unit, train, test, plan)
+        learned, unseen = (_labelled(examples, seen.get(arm, seen["tuned"]), parts.gold, rows)
+                           for rows in (parts.train, parts.test))
+        # other random weights than `NAME:random`, should that be the model
+        began = bert.twin(seed + 1) if arm == "random" else bert
+        learner = finetune(began, parts.classes, asked.unit, learned, unseen, plan)
         course = result.courses[arm] = []
         while True:
             try:
@@ -124,7 +151,7 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
                 result.write(Path(folder) / RESULT)
             yield clock.at(0.1 + 0.9 * (number + progress.step / progress.steps) / len(arms),
                            f"{ARMS[arm].capitalize()}: step {progress.step} of {progress.steps}")
-        said = probabilities(tuned, test).argmax(-1)
+        said = probabilities(tuned, unseen).argmax(-1)
         result.scores[arm] = _scored(parts, said)
         if arm == "tuned":
             _looked_at(result, parts, said)
@@ -138,14 +165,16 @@ def run(folder: Path, model: str, data: str, task: str = "label", out: str = "",
 
 
 def _command(settings: dict[str, Any]) -> str:
-    words = ((name, str(settings[name])) for name in ("model", "data", "task", "epochs", "rate", "batch", "limit", "seed"))
+    names = ("model", *experiment.source(settings), "task", "epochs", "rate", "batch", "limit", "seed")
+    words = ((name, str(settings[name])) for name in names)
     return " ".join(["python3 run.py finetune", *(f"--{name} {shlex.quote(value)}" for name, value in words)])
 
 
 def _begun(path: Path, settings: dict[str, Any]) -> Result:
     """The result of an earlier, interrupted run with the same settings, or a new one."""
-    if path.is_file() and (earlier := read(path)).settings == settings:
-        return earlier
+    with contextlib.suppress(InputProblem):  # of another version or cut off: what it lacks is computed again
+        if path.is_file() and (earlier := read(path)).settings == settings:
+            return earlier
     return Result(settings)
 
 

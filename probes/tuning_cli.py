@@ -9,7 +9,7 @@ from model import InputProblem, Problem
 from model.finetune import Plan
 
 from . import experiment, tasks, tuning
-from .cli import bar
+from .cli import bar, sentences_options
 
 
 def main() -> int:
@@ -19,9 +19,7 @@ def main() -> int:
     known = [task.name for task in tasks.TASKS.values() if task.unit in tuning.UNITS]
     plan = Plan()
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random is its twin")
-    parser.add_argument("--data", default=experiment.REVIEWS,
-                        help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
-                             f"{' or '.join(experiment.OWN)}")
+    sentences_options(parser, experiment.REVIEWS)
     parser.add_argument("--task", default="label", choices=known, metavar="TASK",
                         help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(known)}")
     parser.add_argument("--epochs", default=plan.epochs, type=int, help="passes over the inputs")
@@ -32,6 +30,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="folder for the fine-tuned model; the app lists those in checkpoints/")
     chosen = vars(parser.parse_args())
     out = chosen.pop("out")
+    if any(chosen[split] for split in ("train", "dev", "test")):
+        chosen["data"] = ""
     try:
         if out is not None and out.exists():
             raise InputProblem(f"{out} is there already; name a new folder.")
@@ -40,10 +40,12 @@ def main() -> int:
                 bar(progress)
             result = tuning.read(Path(folder) / tuning.RESULT)
     except Problem as problem:
-        print(f"\n{problem}", file=sys.stderr)
-        return 1
+        print(problem, file=sys.stderr)
+        return 2
     sizes = result.sizes
-    print(f"{result.name}: {sizes['train']:,} examples to learn from, {sizes['test']:,} to test")
+    print(f"{result.name}: {sizes['train']:,} examples to learn from, {sizes['test']:,} to test; of the sentences "
+          f"{sizes['duplicates']:,} repeat one of their split and {sizes['left_out']:,} stand in two splits and were left "
+          "out of the one that learns")
     print(tuning.table(result).to_string(index=False, float_format=lambda value: f"{value:.3f}"))
     if out is not None:
         print(f"The model and its card are in {out}.")

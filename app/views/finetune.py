@@ -1,5 +1,6 @@
 """Fine-tune: one output layer is added and all of BERT learns a task, beside what it must beat, and live on any text."""
 
+import contextlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ from app import frame, jobs, labelled, limits, newmodel, panel, state
 from app.figures import mistakes, words
 from app.figures import probes as matrices
 from app.figures import tuning as figures
-from model import CheckpointProblem
+from model import CheckpointProblem, InputProblem
 from model.finetune import usual_rate
 from probes import experiment, tuning
 
@@ -30,7 +31,10 @@ def page() -> None:
     if current and current.state != "done":
         st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
     if not (current and current.busy):
-        _show(_found(ordered))
+        found, trouble = _found(ordered)
+        for problem in trouble:
+            st.warning(frame.plain(problem), icon=":material/error:")
+        _show(found)
 
 
 def _order() -> None:
@@ -57,8 +61,9 @@ def _order() -> None:
                  f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed "
                  "with it.")
     if button.button("Fine-tune", type="primary", icon=":material/play_arrow:", width="stretch"):
-        jobs.submit(WORK, {"model": state.source(), "data": chosen.data, "task": task, "out": str(newmodel.folder(name)),
-                           **settings}, f"{name}: {titles[task]} in {state.bert().about.name}", chosen.files)
+        arguments = {"model": state.source(), **chosen.arguments, "task": task, **settings,
+                     "out": str(newmodel.folder(name))}
+        jobs.submit(WORK, arguments, f"{name}: {titles[task]} in {state.bert().about.name}", chosen.files)
         st.rerun()
 
 
@@ -76,9 +81,9 @@ def _live(id: str, was_busy: bool) -> None:
         st.markdown(f"**{frame.plain(job.title)}**")
         panel.bar(job)
         panel.buttons(job)
-        result = _read(job)
-        if job.busy and result is not None and result.courses:
-            _course(result, "growing")
+        with contextlib.suppress(InputProblem):  # an old file of a resumed job, until its first part is done anew
+            if job.busy and (result := _read(job)) is not None and result.courses:
+                _course(result, "growing")
 
 
 def _read(job: jobs.Job) -> tuning.Result | None:
@@ -86,17 +91,22 @@ def _read(job: jobs.Job) -> tuning.Result | None:
     return tuning.read(file) if file.is_file() else None
 
 
-def _found(ordered: list[jobs.Job]) -> Listed:
-    """What can be looked at, the newest first: its title, what was found, and where its model is."""
+def _found(ordered: list[jobs.Job]) -> tuple[Listed, list[str]]:
+    """What can be looked at, the newest first: title, result, where its model is; and what cannot be read."""
     found: Listed = {}
+    trouble: list[str] = []
     for job in [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]:
-        result = _read(job)
+        try:
+            result = _read(job)
+        except InputProblem as problem:
+            trouble.append(f"{job.title} ({job.id}) cannot be shown: {problem}")
+            continue
         if result is not None and "tuned" in result.scores:
             out = Path(job.arguments["out"])
             found[job.id] = (f"{out.name}: {result.name}", result, out if (out / "config.json").is_file() else None)
     example = state.tuned_example()
     found["example"] = (f"{example.name} (example)", example, None)
-    return found
+    return found, trouble
 
 
 def _show(found: Listed) -> None:
@@ -110,7 +120,8 @@ def _show(found: Listed) -> None:
         f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
         f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
         f"{len(result.classes)} labels, {sizes['train']:,} examples to learn from, {sizes['test']:,} to test; "
-        f"{result.settings['epochs']} passes, rate {result.settings['rate']:g}, seed {result.settings['seed']}."))
+        f"{result.settings['epochs']} passes, rate {result.settings['rate']:g}, seed {result.settings['seed']}. "
+        f"{_repeated(sizes)}"))
     side = st.segmented_control("Show", SIDES, default=SIDES[0], required=True, key="learned", bind="query-params",
                                 label_visibility="collapsed")
     if side == SIDES[0]:
@@ -119,6 +130,16 @@ def _show(found: Listed) -> None:
         _mistakes(result)
     else:
         _try(place, result.pairs)
+
+
+def _repeated(sizes: dict[str, int]) -> str:
+    """How it was seen to that no test sentence was learned from."""
+    lines = ["No sentence is in two splits."]
+    if sizes["duplicates"]:
+        lines.append(f"{sizes['duplicates']:,} repeat another and are in its split.")
+    if sizes["left_out"]:
+        lines.append(f"{sizes['left_out']:,} stood in two and were left out of the one that learns.")
+    return " ".join(lines)
 
 
 def _learned(result: tuning.Result) -> None:

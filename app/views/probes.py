@@ -50,7 +50,7 @@ def _ask() -> None:
     if button.button("Train probes", type="primary", icon=":material/play_arrow:", width="stretch"):
         twin = settings.pop("twin")
         arguments = {"model": state.source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
-                     "data": chosen.data}
+                     **chosen.arguments}
         jobs.submit(WORK, arguments, f"{titles[task]} in {state.bert().about.name}", chosen.files)
         st.rerun()
 

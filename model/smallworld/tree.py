@@ -62,4 +62,4 @@ class Story:
         return " ".join(sentence.text for sentence in self.sentences)
 
     def conllu(self) -> str:
-        return "".join(sentence.conllu() for sentence in self.sentences)
+        return f"# newdoc id = smallworld-{self.sentences[0].story}\n" + "".join(one.conllu() for one in self.sentences)

@@ -1,5 +1,8 @@
 """Fine-tuning in a real browser: an example at once, a file of one's own, and the model it leaves."""
 
+import re
+from datetime import datetime
+
 import pytest
 from playwright.sync_api import expect
 
@@ -56,6 +59,36 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     settled(page)
     page.get_by_role("button", name="Fine-tune").click()
     expect(page.get_by_text("There is a model called markets already")).to_be_visible()
+
+
+def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, tmp_path):
+    header, *rows = table.read_text().splitlines()
+    for name, part in (("a", rows[:50]), ("b", rows[49:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *part]))
+    page = open_page("/fine-tune?model=smallworld&labelled=Three+files+I+upload")
+    uploads = page.locator("input[type=file]")
+    uploads.nth(0).set_input_files(tmp_path / "a.csv")
+    settled(page)
+    uploads.nth(2).set_input_files(tmp_path / "b.csv")
+    expect(page.get_by_text("85 sentences;")).to_be_visible()
+    expect(page.get_by_text(re.compile("stands? in two of the files"))).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Fine-tune").click()
+    expect(page.get_by_text("stood in two and were left out of the one that learns")).to_be_visible(timeout=LONG)
+    page.get_by_text("The numbers").click()
+    expect(page.get_by_text("--train a.csv --test b.csv").first).to_be_visible()
+
+
+def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory):
+    (runs,) = (place for place in tmp_path_factory.getbasetemp().glob("runs*") if not place.is_symlink())
+    job = runs / f"{datetime.now():%Y%m%d-%H%M%S}-0123456789"
+    (job / "results").mkdir(parents=True)
+    (job / "ended.json").write_text('{"state": "done", "problem": ""}')
+    (job / "results" / "tuning.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
+    (job / "job.json").write_text('{"title": "An old one", "work": "probes.tuning:run", "arguments": {"out": "x"}}')
+    page = open_page("/fine-tune")
+    expect(page.get_by_text(f"An old one ({job.name}) cannot be shown")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("BERT frozen")
 
 
 def test_a_file_without_labels_is_refused_in_one_sentence(open_page, tmp_path):

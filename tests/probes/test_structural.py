@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from model import Bert, BertConfig, InputProblem, smallworld
-from probes import experiment, live, results, structural, treebank
+from probes import experiment, live, results, structural, structural_run, treebank
 from probes.structural import StructuralProbe, Trees
 from probes.treebank import ROOT, Sentence
 
@@ -42,6 +43,54 @@ def test_planted_trees_are_found_and_noise_is_not(trees):
     clear, noise = (structural.scored(probe, states, trees, layer) for layer in (0, 1))
     assert clear.uuas > 0.9 and clear.root > 0.9 and clear.distance > 0.85 and clear.depth > 0.8
     assert noise.uuas < 0.5 and noise.distance < 0.6
+
+
+def star(directions: np.ndarray, scale: float, size: int) -> tuple[Sentence, np.ndarray]:
+    """A root with a child in each direction, and vectors whose squared distances are the tree's times `scale`²."""
+    words = len(directions) + 1
+    sentence = Sentence(("word",) * words, heads=(ROOT, *[0] * (words - 1)), relations=("root", *["obj"] * (words - 1)))
+    vectors = np.zeros((words, size))
+    vectors[np.arange(1, words), directions] = scale
+    return sentence, vectors
+
+
+def test_every_sentence_weighs_the_same_however_long_it_is():
+    draw, size = np.random.default_rng(0), 32
+    # vectors of the long sentences are half as long, so no map fits both; three short ones stand against two long ones
+    given = [star(draw.permutation(size)[:2], 1.0, size) for _ in range(120)]
+    given += [star(draw.permutation(size)[:29], 0.5, size) for _ in range(80)]
+    sentences = tuple(sentence for sentence, _ in given)
+    trees = Trees(sentences, np.cumsum([0] + [len(sentence) for sentence in sentences]))
+    probe = StructuralProbe(rank=size).fit(np.concatenate([vectors for _, vectors in given])[None], trees)
+    short = torch.from_numpy(np.stack([vectors for _, vectors in given[:120]])).float()[None]
+    apart = structural.distances(short, probe.distance_)[0, :, 0, 1:]
+    deep = structural.depth(short, probe.depth_)[0, :, 1:]
+    assert float(apart.mean()) == pytest.approx(1, abs=0.3), "4 where the long sentences have their way"
+    assert float(deep.mean()) == pytest.approx(1, abs=0.3)
+
+
+def test_equal_states_get_equal_scores_in_any_company(trees):
+    states = planted(trees)
+    company = np.concatenate([states, states[:1]])
+    probe = StructuralProbe(rank=24).fit(company, trees)
+    first, noise, last = (structural.scored(probe, company, trees, layer) for layer in range(3))
+    assert (first.uuas, first.root, first.distance, first.depth) == (last.uuas, last.root, last.distance, last.depth)
+    assert first.uuas != noise.uuas
+    alone = structural.scored(StructuralProbe(rank=24).fit(states[:1], trees), states[:1], trees, 0)
+    # the sums of one layer and of three are rounded differently
+    assert (alone.uuas, alone.root) == pytest.approx((first.uuas, first.root), abs=0.01)
+
+
+def test_a_sentence_of_one_word_that_counts_has_a_root_and_no_edge():
+    yes = Sentence(("Yes", "!"), heads=(ROOT, 0), relations=("root", "punct"))
+    hello = Sentence(("Hello",), heads=(ROOT,), relations=("root",))
+    ann = Sentence(("Ann", "ran"), heads=(1, ROOT), relations=("nsubj", "root"))
+    trees = Trees((yes, hello, ann), np.array([0, 2, 3, 5]))
+    probe = StructuralProbe(rank=1)
+    probe.distance_ = probe.depth_ = torch.ones(1, 1, 1)
+    scores = structural.scored(probe, np.array([[[5.0], [0.0], [3.0], [1.0], [2.0]]]), trees, 0)
+    assert scores.root == pytest.approx(2 / 3), "right in two of three: the mark of exclamation does not count"
+    assert scores.there.tolist() == [0, 0, 1]
 
 
 def test_gold_distances_give_the_gold_tree(trees):
@@ -160,6 +209,32 @@ def test_the_tree_experiment_draws_trees_of_typed_sentences(folder, tmp_path):
     assert set(drawn) == {0, 1, 2}
     assert all(len(edges) == 3 for edges in drawn.values())  # four words and a full stop
     assert json.loads(result.json())["command"].startswith("python3 run.py probe --model")
+
+
+def test_each_seed_has_rows_of_its_own_and_is_not_learned_twice(folder, tmp_path):
+    import model
+    bert, bank = model.load(folder), experiment.small_world(stories=100)
+    result = results.Result({"seed": 3, "limit": 300, "pooling": "mean", "width": 4})
+    maps = None
+    for seed in (3, 4, 3):
+        fractions = [fraction for fraction, _ in structural_run.layers(tmp_path, bank, bert, [0, 2], result, seed)]
+        assert fractions == sorted(fractions) and all(0 <= fraction <= 1 for fraction in fractions)
+        assert maps is None or result.maps == maps, "the maps are those of the first seed"
+        maps = dict(result.maps)
+    assert not fractions, "a seed whose layers are all there is not learned again"
+    assert [(row["seed"], row["layer"]) for row in result.rows] == [(3, 0), (3, 2), (4, 0), (4, 2)]
+    assert result.rows[0]["chain"] != result.rows[2]["chain"], "each seed draws its own test sentences"
+    assert set(maps) == {"0", "2"} and result.sizes["duplicates"] > 0
+    assert [file.name for file in tmp_path.iterdir()] == [results.RESULT]
+
+
+def test_random_weights_stand_beside_other_random_weights(folder, tmp_path):
+    place = tmp_path / "random"
+    place.mkdir()
+    for _ in experiment.run(place, f"{folder}:random", experiment.SMALL_WORLD, "tree", "1-2", limit=600, width=8):
+        pass
+    rows = results.read(place / results.RESULT).rows
+    assert any(row["uuas"] != row["twin"] for row in rows)
 
 
 def test_layers_are_named_one_by_one_or_in_ranges():

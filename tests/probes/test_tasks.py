@@ -1,12 +1,13 @@
 """A task's labels are what the tree says, and the examples of each split are its own."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from model import InputProblem, smallworld
-from probes import sentences, tasks, treebank
+from probes import experiment, sentences, tasks, treebank
 from probes.treebank import ROOT, Sentence
 
 
@@ -106,18 +107,116 @@ def test_every_task_of_a_treebank_gives_examples(little, world):
         assert made.rows.shape[1] == (2 if made.task.unit == "pair" else 1)
 
 
+def numbered(count: int, **fields) -> list[Sentence]:
+    """Different sentences that every vocabulary of letters can read."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [Sentence(("the", letters[row % 26] + letters[row // 26 % 26], "cat", "sat"), ("DET", "ADJ", "NOUN", "VERB"),
+                     **fields) for row in range(count)]
+
+
+def texts_by_split(made: tasks.Examples) -> dict[str, set[str]]:
+    return {split: {made.inputs[row][0].text.lower() for row in made.inputs_of[made.splits == split]}
+            for split in ("train", "dev", "test")}
+
+
+def no_text_twice(texts: dict[str, set[str]]) -> bool:
+    return len(set.union(*texts.values())) == sum(map(len, texts.values())) and all(texts.values())
+
+
 def test_no_sentence_is_in_two_splits(little, world):
+    assert len({sentence.text for sentence in world}) < len(world), "stories repeat their sentences"
     made = tasks.examples(little, world, tasks.find("upos"), limit=100_000)
-    inputs = [row for split in ("train", "dev", "test") for row in np.unique(made.inputs_of[made.splits == split])]
-    assert len(inputs) == len(set(inputs)) == len(made.inputs)
+    assert no_text_twice(texts_by_split(made))
+
+
+def test_copies_go_where_their_original_goes_whatever_their_case_and_spacing(little):
+    given = numbered(200)
+    copies = [replace(sentence, words=tuple(word.title() for word in sentence.words)) for sentence in given]
+    spaced = [replace(sentence, words=("the" + sentence.words[1], *sentence.words[2:]), upos=sentence.upos[1:])
+              for sentence in given[:50]]
+    made = tasks.examples(little, [*given, *copies, *spaced], tasks.find("upos"), limit=100_000)
+    sets = {split: {text.replace(" ", "") for text in texts} for split, texts in texts_by_split(made).items()}
+    assert no_text_twice(sets)
+    assert (made.duplicates, made.left_out) == (250, 0)
+    assert len(made.inputs) == 450
+
+
+def test_a_pair_is_a_text_of_its_own():
+    given = [replace(sentence, second=(second,)) for sentence in numbered(100) for second in ("yes", "no")]
+    drawn = tasks.splits([*given, *given], seed=0)
+    assert drawn.duplicates == 200
+    assert drawn.names[:200] == drawn.names[200:]
+    assert drawn.names[:200:2] != drawn.names[1:200:2], "the same A with another B is another pair"
+
+
+def test_documents_are_kept_whole_and_what_they_share_with_the_test_is_left_out_of_training():
+    given = [replace(sentence, document=f"d{row // 5}") for row, sentence in enumerate(numbered(500))]
+    shared = [Sentence(("thanks", "!"), document=f"d{row}") for row in range(0, 100, 2)]
+    drawn = tasks.splits([*given, *shared], seed=0)
+    for row in range(0, 500, 5):
+        assert len(set(drawn.names[row: row + 5])) == 1, "a document is in one split"
+    where = Counter(drawn.names[500:])
+    assert set(where) == {"test", ""}, "the sentence all documents share stays in the test alone"
+    assert drawn.left_out == where[""] and drawn.duplicates == where["test"] - 1
+    words = Counter()
+    for name, sentence in zip(drawn.names, [*given, *shared], strict=True):
+        words[name] += len(sentence)
+    total = sum(words.values())
+    assert 0.08 < words["test"] / total < 0.12 and 0.08 < words["dev"] / total < 0.12
+
+
+def test_documents_too_few_to_be_split_do_not_hinder():
+    given = [replace(sentence, document=f"d{row // 100}") for row, sentence in enumerate(numbered(300))]
+    assert Counter(tasks.splits(given, seed=0).names) == {"train": 240, "dev": 30, "test": 30}
+
+
+def test_the_stories_of_the_small_world_are_split_whole_and_keep_sane_sizes():
+    bank = experiment.small_world()
+    drawn = tasks.splits(bank.sentences, seed=0)
+    stories: dict[str, set[str]] = {}
+    for sentence, name in zip(bank.sentences, drawn.names, strict=True):
+        stories.setdefault(sentence.document, set()).add(name)
+    assert len(stories) == 600
+    assert all(len(names - {""}) <= 1 for names in stories.values())
+    sizes = Counter(drawn.names)
+    assert sizes[""] == drawn.left_out < 0.25 * len(bank)
+    assert 0.7 < sizes["train"] / (len(bank) - sizes[""]) < 0.85
+    assert min(sizes["dev"], sizes["test"]) > 0.08 * len(bank)
+
+
+def test_the_split_of_a_text_does_not_depend_on_the_order_of_the_file():
+    given = numbered(300)
+    forth, back = tasks.splits(given, seed=3), tasks.splits(given[::-1], seed=3)
+    assert forth.names == back.names[::-1]
+    assert forth.names == tasks.splits(given, seed=3).names != tasks.splits(given, seed=4).names
+
+
+def test_the_order_in_which_sentences_are_read_says_nothing_of_their_split(little):
+    made = tasks.examples(little, numbered(600), tasks.find("upos"), seed=0, limit=100_000)
+    half = made.splits[: len(made.splits) // 2]
+    for split in ("dev", "test"):
+        assert 0.3 < (half == split).sum() / (made.splits == split).sum() < 0.7
 
 
 def test_the_splits_a_file_names_are_kept_and_missing_ones_are_drawn_from_train():
-    given = [Sentence(("a",), split="test" if row < 30 else "train") for row in range(100)]
+    given = [replace(sentence, split="test" if row < 30 else "train") for row, sentence in enumerate(numbered(100))]
     drawn = tasks.splits(given, seed=0)
-    assert drawn[:30] == ["test"] * 30
-    assert Counter(drawn) == {"test": 30, "train": 63, "dev": 7}
-    assert drawn == tasks.splits(given, seed=0) != tasks.splits(given, seed=1)
+    assert drawn.names[:30] == ["test"] * 30
+    assert Counter(drawn.names) == {"test": 30, "train": 63, "dev": 7}
+
+
+def test_a_sentence_of_two_named_splits_is_counted_and_left_out_of_the_one_that_learns():
+    train, dev, test = (numbered(40, split=split) for split in ("train", "dev", "test"))
+    given = [*train, *dev[:10], *test[5:20]]
+    drawn = tasks.splits(given, seed=0)
+    assert drawn.names == [""] * 20 + ["train"] * 20 + ["dev"] * 5 + [""] * 5 + ["test"] * 15
+    assert (drawn.duplicates, drawn.left_out) == (0, 25)
+
+
+def test_train_and_test_that_are_the_same_are_refused_with_the_reason(little):
+    given = [*numbered(40, split="train"), *numbered(40, split="test")]
+    with pytest.raises(InputProblem, match=r"no train example.*40 sentences"):
+        tasks.examples(little, given, tasks.find("upos"))
 
 
 def test_the_same_seed_gives_the_same_examples(little, world):
@@ -127,14 +226,13 @@ def test_the_same_seed_gives_the_same_examples(little, world):
 
 def test_sentences_too_long_for_the_model_are_counted(little):
     long = [Sentence(("cat",) * 70, ("NOUN",) * 70)] * 3
-    short = [Sentence(("cat", "sat"), ("NOUN", "VERB"))] * 40
-    assert tasks.examples(little, [*long, *short], tasks.find("upos")).skipped == 3
+    assert tasks.examples(little, [*long, *numbered(400)], tasks.find("upos")).skipped == 3
 
 
 def test_data_without_the_labels_of_a_task_say_so(little):
     with pytest.raises(InputProblem, match="part of speech"):
-        tasks.examples(little, [Sentence(("cat", "sat"))] * 20, tasks.find("upos"))
+        tasks.examples(little, [replace(sentence, upos=()) for sentence in numbered(20)], tasks.find("upos"))
     with pytest.raises(InputProblem, match="too few"):
-        tasks.examples(little, [DOGS] * 3, tasks.find("upos"))
+        tasks.examples(little, [DOGS] * 30, tasks.find("upos"))
     with pytest.raises(InputProblem, match="no task"):
         tasks.find("nonsense")

@@ -64,6 +64,40 @@ def test_a_table_of_texts_and_a_table_of_tokens_are_told_apart():
     assert [(s.words, s.tags) for s in tokens] == [(("Ann", '"'), ("PER", "O")), (("in", "Rome"), ("O", "LOC"))]
 
 
+def test_a_quoted_text_may_run_over_several_lines():
+    for end in ("\n", "\r\n"):
+        text = end.join(['text,label', '"nice', '', 'food, ""truly""",good', 'bad,bad', ''])
+        bank = treebank.parse(text, "a.csv")
+        assert [(s.words, s.label) for s in bank.sentences] == [(("nice", "food,", '"truly"'), "good"), (("bad",), "bad")]
+    with pytest.raises(InputProblem, match=r"Line 4 of a\.csv"):
+        treebank.parse('text,label\n"nice\nfood",good\n"no\nlabel",\n', "a.csv")
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c"])
+def test_only_a_line_feed_ends_a_line(sign):
+    (dogs,) = treebank.parse(DOGS.replace("\tdogs\t", f"\tdo{sign}gs\t"), "dogs.conllu").sentences
+    assert dogs.words[1] == f"do{sign}gs" and len(dogs) == 6
+    (text,) = treebank.parse(f"text,label\nnice{sign}food,good\n", "a.csv").sentences
+    assert (text.words, text.label) == (("nice", "food"), "good")
+    (tokens,) = treebank.parse(f"token\tlabel\nA{sign}nn\tPER\nran\tO\n", "b.tsv").sentences
+    assert tokens.words == (f"A{sign}nn", "ran")
+    (said,) = treebank.parse(f"tr\tPAST\tHe{sign}ran .\n", "tense.txt").sentences
+    assert said.words == ("He", "ran", ".")
+
+
+def test_a_table_that_is_no_csv_is_refused_in_a_sentence():
+    with pytest.raises(InputProblem, match=r"Line 1 of a\.csv"):
+        treebank.parse("text,label\rnice,good\rbad,bad\n", "a.csv")
+    with pytest.raises(InputProblem, match=r"Line 2 of a\.csv"):
+        treebank.parse('text,label\n"' + "never closed " * 20_000, "a.csv")
+
+
+def test_documents_of_a_treebank_are_told_apart():
+    text = DOGS + "\n# newdoc id = letters\n" + DOGS + "\n" + DOGS + "\n# newdoc\n" + DOGS
+    first, second, third, fourth = (s.document for s in treebank.parse(text, "dogs.conllu").sentences)
+    assert first == "" and second == third and second and fourth not in ("", second)
+
+
 @pytest.mark.parametrize(("text", "said"), [
     ("", "empty"), ("text,label\na,b,c\n", "Line 2"), ("word,label\na,b\n\n,x\n", "Line 4"),
     ("a,b\nc,d\n", "text,label")])
@@ -77,6 +111,14 @@ def test_files_of_a_folder_bring_their_split(tmp_path):
         (tmp_path / f"dogs-{split}.conllu").write_text(DOGS)
     bank = treebank.read(tmp_path)
     assert sorted(s.split for s in bank.sentences) == ["dev", "test", "train"]
+
+
+def test_a_file_for_each_split_is_read_as_that_split(tmp_path):
+    banks = {split: treebank.parse(DOGS + more, f"{split}.conllu") for split, more in (("train", "\n"), ("test", ""))}
+    bank = treebank.joined("mine", banks.items())
+    assert [s.split for s in bank.sentences] == ["train", "test"]
+    swapped = treebank.joined("mine", [("train", banks["test"]), ("test", banks["train"])])
+    assert bank.digest != swapped.digest
 
 
 def test_the_same_content_has_the_same_digest():

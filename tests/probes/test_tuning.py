@@ -1,5 +1,6 @@
 """A fine-tuning stands beside what it must beat, goes on where it broke off, and leaves a model that can be asked."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -129,12 +130,73 @@ def test_only_questions_one_layer_can_learn_are_offered():
     assert "tag" in {task.name for task in tuning.available(bank.sentences)}
 
 
+def command(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "probes.tuning_cli", *words], cwd=ROOT, capture_output=True, text=True)
+
+
 def test_the_command_says_what_it_found_and_overwrites_nothing(tmp_path):
-    words = [sys.executable, "-m", "probes.tuning_cli", "--out", str(tmp_path)]
-    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    assert ended.returncode == 1 and "there already" in ended.stderr
-    for name, value in (FEW | {"out": tmp_path / "new", "epochs": 1}).items():
-        words += [f"--{name}", str(value)]
-    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    ended = command("--out", str(tmp_path))
+    assert ended.returncode == 2 and "there already" in ended.stderr and len(ended.stderr.splitlines()) == 1
+    ended = command(*(str(word) for name, value in (FEW | {"out": tmp_path / "new", "epochs": 1}).items()
+                      for word in (f"--{name}", value)))
     assert ended.returncode == 0, ended.stderr
     assert "most frequent label" in ended.stdout and (tmp_path / "new" / "CARD.md").is_file()
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory) -> dict[str, Path]:
+    """A table for each split, each with three sentences of the next one as well."""
+    texts = list({sentence.text: None for story in smallworld.stories(5, 30) for sentence in story.sentences})
+    folder, files = tmp_path_factory.mktemp("three"), {}
+    for split, first, last in (("train", 0, 63), ("dev", 60, 83), ("test", 80, 120)):
+        rows = [f'"{text}",{"long" if len(text.split()) > 8 else "short"}' for text in texts[first:last]]
+        files[split] = folder / f"{split}.csv"
+        files[split].write_text("\n".join(["text,label", *rows]))
+    return files
+
+
+def test_files_for_train_dev_and_test_are_kept_apart(tmp_path, three):
+    files = {split: str(file) for split, file in three.items()}
+    result = done(tmp_path, data="", task="label", epochs=1, limit=1000, **files)
+    assert (result.sizes["train"], result.sizes["dev"], result.sizes["test"]) == (60, 20, 40)
+    assert (result.sizes["left_out"], result.sizes["duplicates"]) == (6, 0)
+    assert result.settings["data"] == "train.csv, dev.csv, test.csv"
+    unseen = treebank.read(three["test"]).sentences
+    assert {one["text"] for one in result.mistakes} <= {sentence.text for sentence in unseen}
+    assert f"--train {files['train']} --dev {files['dev']} --test {files['test']} --task" in result.command
+
+
+def test_the_commands_take_a_file_for_each_split(three):
+    words = [word for split, file in three.items() for word in (f"--{split}", str(file))]
+    ended = command("--model", "smallworld", "--epochs", "1", *words)
+    assert ended.returncode == 0, ended.stderr
+    assert "60 examples to learn from, 40 to test" in ended.stdout and "6 stand in two splits" in ended.stdout
+    lonely = command("--test", str(three["test"]))
+    assert (lonely.returncode, lonely.stderr) == (2, "There is a file for test but none for train, to learn from.\n")
+    assert "not allowed with" in command("--data", "smallworld", *words).stderr
+    probe = subprocess.run([sys.executable, "-m", "probes.cli", "--model", "smallworld", "--task", "label", "--layers", "0",
+                            *words], cwd=ROOT, capture_output=True, text=True)
+    assert probe.returncode == 0, probe.stderr
+    assert "60 examples to learn from, 20 to tune, 40 to test" in probe.stdout
+
+
+@pytest.mark.parametrize("change", [
+    lambda content: {}, lambda content: [], lambda content: content | {"format": "bertscope fine-tuning 1"},
+    lambda content: content | {"sizes": {"train": 1}}, lambda content: content | {"scores": {"tuned": ["x", 0, 1]}},
+    lambda content: content | {"scores": None}, lambda content: content | {"more": 1},
+    lambda content: {name: value for name, value in content.items() if name != "settings"}])
+def test_a_result_of_another_version_or_a_damaged_one_is_refused_in_a_sentence(told, tmp_path, change):
+    content = json.loads((told[0] / tuning.RESULT).read_text())
+    (tmp_path / tuning.RESULT).write_text(json.dumps(change(content)))
+    with pytest.raises(InputProblem, match=r"tuning\.json is no fine-tuning result of this version, or it is damaged"):
+        tuning.read(tmp_path / tuning.RESULT)
+
+
+def test_a_run_in_a_folder_with_a_damaged_result_begins_anew(told, tmp_path):
+    (tmp_path / tuning.RESULT).write_text((told[0] / tuning.RESULT).read_text()[:200])
+    assert done(tmp_path).scores == told[1].scores
+
+
+def test_random_weights_learn_beside_other_random_weights(tmp_path):
+    result = done(tmp_path, model="smallworld:random")
+    assert result.courses["tuned"] != result.courses["random"]

@@ -70,9 +70,9 @@ def _text() -> None:
     frame.chart(figures.shares(table), key="shares",
                 looking=f"{table['observed'].iloc[0]:.1%} of the wordpieces were chosen over {draws} draws, and "
                         f"{table['observed'].iloc[1]:.1%} of those were masked. Dots are observed shares with their 95 % "
-                        "intervals, orange ticks the expected ones; the fates are shares of the chosen wordpieces. Each fate "
-                        "is drawn alone, so its interval is binomial; how many are chosen is nearly fixed by the sampler, so "
-                        "that interval is much narrower.",
+                        "intervals, orange ticks the expected ones; the fates are shares of the chosen wordpieces. Each "
+                        "fate is drawn alone, so its interval is binomial; how many are chosen is nearly fixed by the "
+                        "sampler, so that interval is much narrower.",
                 alt="; ".join(f"{row.what}: {row.observed:.1%}, expected {row.expected:.1%}" for row in table.itertuples()))
     if table["expected"].iloc[0] > mix.chosen + 1e-9:
         unit = "word" if mix.whole_words else "wordpiece"

@@ -82,7 +82,8 @@ def test_bertviz_is_disarmed_and_its_size_is_foretold(little, view):
 
 @pytest.mark.parametrize(("drawn", "unit", "hide", "off"), [
     ("attention", "pieces", (), ()), ("attention", "words", ("special", "punctuation"), ((0, 1),)),
-    ("norms", "words", (), ()), ("rollout", "pieces", ("special",), ()), ("sentence", "pieces", (), ()),
+    ("norms", "words", (), ()), ("norms", "pieces", (), ((1, 2),)), ("rollout", "pieces", ("special",), ()),
+    ("rollout", "pieces", (), ((0, 1), (0, 2))), ("sentence", "pieces", (), ()),
     ("off", "pieces", (), ((0, 1),))])
 def test_the_python_for_a_view_runs_and_gives_what_is_shown(little, tmp_path, drawn, unit, hide, off):
     folder = str(little.save(tmp_path / "little"))
@@ -92,7 +93,7 @@ def test_the_python_for_a_view_runs_and_gives_what_is_shown(little, tmp_path, dr
     whole = little.trace(A, B)
     trace = little.trace(A, B, Edits(heads_off=frozenset(off)))
     expected = {"attention": trace.attention, "norms": heads.norms(little, trace),
-                "rollout": heads.rollout(trace.attention), "off": trace.attention - whole.attention,
+                "rollout": heads.rollout(trace), "off": trace.attention - whole.attention,
                 "sentence": little.trace("my cat is cute", B).attention - whole.attention}[drawn]
     if unit == "words":
         expected, texts = heads.words(expected, trace.encoding)

@@ -111,7 +111,7 @@ def test_the_map_of_heads_is_coloured_by_layer_or_by_label(open_page, english):
     expect(chart.locator(".legendtext", has_text="previous token").first).to_be_attached()
     settled(page)
     trace = english.trace(A, B)
-    found = {label or "no label" for label in heads.summary(trace.attention, trace.encoding)["label"]}
+    found = {label or "no label" for label in heads.summary(trace)["label"]}
     assert legend(chart) == found | {"chosen"}
 
 

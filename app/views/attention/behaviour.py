@@ -14,11 +14,11 @@ from . import ordered
 MEASURES = {"entropy": "entropy (bits)", "distance": "distance (tokens)"} | {
     kind: f"share on {kind}" for kind in heads.KINDS}
 CLARK = ("Three things differ from the paper's own program. The first token has nothing before it and the last nothing "
-         "after it, so *previous* and *next* are divided by the n − 1 tokens that can, not by n: a perfect head reaches 100 %. In "
-         "the same way *same word* and *punctuation* count only where a word is split or a sign is there. *Punctuation* is "
-         "every sign and symbol of Unicode, not the full stop and the comma alone. And over a corpus every token counts "
-         "alike, where the paper averages documents: short ones, in which everything is near, would weigh as much as long "
-         "ones.")
+         "after it, so *previous* and *next* are divided by the n − 1 tokens that can, not by n: a perfect head reaches "
+         "100 %. In the same way *same word* and *punctuation* count only where a word is split or a sign is there. "
+         "*Punctuation* is every sign and symbol of Unicode, not the full stop and the comma alone. And over a corpus every "
+         "token counts alike, where the paper averages documents: short ones, in which everything is near, would weigh as "
+         "much as long ones.")
 WORK = "probes.headruns:corpus"
 ORDERED = "read"
 
@@ -59,8 +59,9 @@ def _table(table, words: str) -> None:
     shown = table.drop(columns="most").assign(layer=table["layer"] + 1, head=table["head"] + 1)
     labelled = table["label"].ne("").sum()
     st.caption(f"{labelled} of {len(table)} heads have a label {words}; sort by any column. Labels follow Clark et al. "
-               f"(2019): at least {heads.POSITIONAL:.0%} on the previous or next token or itself, {heads.SPECIAL:.0%} on a special "
-               f"token or punctuation; broad is at least {heads.BROAD:.0%} of the largest possible entropy.", help=CLARK)
+               f"(2019): at least {heads.POSITIONAL:.0%} on the previous or next token or itself, {heads.SPECIAL:.0%} on a "
+               f"special token or punctuation; broad is at least {heads.BROAD:.0%} of the largest possible entropy.",
+               help=CLARK)
     columns = {"label": st.column_config.TextColumn(width="medium")} | {
         name: st.column_config.NumberColumn(format="%.2f") for name in MEASURES}
     st.dataframe(shown[["layer", "head", "label", *MEASURES]], hide_index=True, height=380, column_config=columns,

@@ -121,12 +121,12 @@ def _pruning() -> None:
         curve, words = headruns.pruning_found(job.folder)
         heads = state.bert().config.num_hidden_layers * state.bert().config.num_attention_heads
         whole, half = curve.iloc[0], curve.iloc[len(curve) // 2]
-        st.caption(f"With {half['gone']} of {heads} heads off the loss rises from {whole['greedy']:.2f} to "
+        st.caption(f"With {half['gone']} of {heads} heads off the loss goes from {whole['greedy']:.2f} to "
                    f"{half['greedy']:.2f} bits (greedy), {half['gradient']:.2f} (by gradient) and {half['middle']:.2f} "
                    "(random orders).", help=MICHEL)
         frame.chart(figures.pruning(curve, heads), key="pruning",
                     looking=f"The loss on {words} masked words as heads go. *Greedy* takes off those that hurt least now, "
-                            "*by gradient* follows the importance of Michel et al. (2019), normalised by layer; dotted is the "
-                            "mean of random orders, with their range. The greedy order is chosen on these same words: new "
-                            "words would fare a little worse.",
+                            "*by gradient* follows the importance of Michel et al. (2019), normalised by layer; dotted is "
+                            "the mean of random orders, with their range. The greedy order is chosen on these same words: "
+                            "new words would fare a little worse.",
                     alt="Three curves of loss against the number of heads switched off.")

@@ -41,7 +41,7 @@ def mix_chosen() -> Mix:
 
 def _source() -> str:
     """The text that is looked at."""
-    source = st.segmented_control("Text", SOURCES, default=SOURCES[0], required=True, key="source", bind="query-params")
+    source = st.segmented_control("Text", SOURCES, default=SOURCES[0], required=True, key="passage", bind="query-params")
     if source == SOURCES[0]:
         return PAPER
     if source == SOURCES[2]:

@@ -56,8 +56,8 @@ def _corpus(layer: int) -> neighbours.Index | None:
     job = panel.job(id)
     if (job.work != WORK or job.arguments.get("checkpoint") != checkpoint
             or job.folder.stat().st_mtime < state.changed()):
-        st.info("The corpus in this address was indexed with another model, or before this one was last written: choose that "
-                "model, or index it again.")
+        st.info("The corpus in this address was indexed with another model, or before this one was last written: choose "
+                "that model, or index it again.")
         return None
     if job.state != "done":
         return None

@@ -77,8 +77,8 @@ function caption(board) {
 
 function spoken(board, layer, head) {
   const row = board.weights.row(layer);
-  const note = row >= 0 && board.data.notes ? board.data.notes[row][head] : "";
   const off = board.isOff(layer, head) ? ", switched off" : "";
+  const note = !off && row >= 0 && board.data.notes ? board.data.notes[row][head] : "";
   return `${board.layerName(layer)}${board.data.headCount > 1 ? `, head ${head + 1}` : ""}${off}${note ? ` · ${note}` : ""}`;
 }
 

@@ -57,25 +57,36 @@ def masked(ids: np.ndarray, tokenizer: WordPiece, mix: Mix, generator: np.random
     return Masked(np.select([fate == MASKED, fate == RANDOM], [tokenizer.mask, drawn], ids).astype(np.int64), fate)
 
 
-def _chosen(ordinary: np.ndarray, continues: np.ndarray | None, share: float,
-            generator: np.random.Generator) -> np.ndarray:
-    """Units (pieces, or whole words) in a random order until the share of the row's pieces is used up: (batch, seq).
+def unit_lengths(ids: np.ndarray, tokenizer: WordPiece, whole_words: bool) -> list[np.ndarray]:
+    """How many wordpieces each unit of each row of (batch, seq) ids has, in reading order: pieces, or whole words."""
+    ordinary, continues = _vocabulary(tokenizer)
+    begins = _begins(ordinary[ids], continues[ids] if whole_words else None)
+    return [np.bincount(first.cumsum()[own] - 1) for first, own in zip(begins, ordinary[ids], strict=True)]
 
-    The unit on the edge is taken by chance, so that the share is met exactly on average; every row gives at least one.
-    """
+
+def _begins(ordinary: np.ndarray, continues: np.ndarray | None) -> np.ndarray:
+    """(batch, seq): where a unit begins."""
     begins = ordinary.copy()
     if continues is not None:
         begins[:, 1:] &= ~(continues[:, 1:] & ordinary[:, :-1])
+    return begins
+
+
+def _chosen(ordinary: np.ndarray, continues: np.ndarray | None, share: float,
+            generator: np.random.Generator) -> np.ndarray:
+    """Units (pieces, or whole words) in a random order until the share of the row's units is used up: (batch, seq).
+
+    Units are counted and not their pieces, so a long word is chosen as often as a short one. The unit on the edge is
+    taken by chance, so that the share is met exactly on average; every row gives at least one.
+    """
+    begins = _begins(ordinary, continues)
     batch, length = ordinary.shape
     begin = np.maximum.accumulate(np.where(begins, np.arange(length), 0), axis=1)  # where the unit of a piece begins
-    key = np.where(ordinary, np.take_along_axis(generator.random((batch, length)), begin, axis=1), np.inf)
+    key = np.where(begins, generator.random((batch, length)), np.inf)
     rank = np.argsort(np.argsort(key, axis=1, kind="stable"), axis=1)
-    before = np.take_along_axis(rank, begin, axis=1)  # pieces of the units that come first
-    unit = begin + np.arange(batch)[:, None] * length
-    width = np.bincount(unit[ordinary], minlength=unit.size)[unit]
-    room = share * ordinary.sum(axis=1, keepdims=True) - before
-    chance = np.take_along_axis(generator.random((batch, length)), begin, axis=1)
-    return ordinary & ((chance * width < room) | (before == 0))
+    room = share * begins.sum(axis=1, keepdims=True) - rank
+    taken = (generator.random((batch, length)) < room) | (rank == 0)
+    return ordinary & np.take_along_axis(taken, begin, axis=1)
 
 
 @lru_cache(maxsize=8)

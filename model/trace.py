@@ -26,6 +26,7 @@ class Trace:
     query: np.ndarray  # (layers, heads, seq, head_size)
     key: np.ndarray
     value: np.ndarray
+    gates: np.ndarray  # (layers, heads) by how much what a head mixes was multiplied: 1, or 0 where it was switched off
     nsp: float | None  # probability of IsNext; None when the checkpoint has no such head
 
     def __post_init__(self):
@@ -34,7 +35,7 @@ class Trace:
         expected = {"token": (length, hidden), "segment": (length, hidden), "position": (length, hidden),
                     "hidden": (layers + 1, length, hidden), "attention": (layers, heads, length, length),
                     "query": (layers, heads, length, size), "key": (layers, heads, length, size),
-                    "value": (layers, heads, length, size)}
+                    "value": (layers, heads, length, size), "gates": (layers, heads)}
         for name, shape in expected.items():
             if getattr(self, name).shape != shape:
                 raise ValueError(f"trace.{name} has shape {getattr(self, name).shape}, its tokens need {shape}")
@@ -74,7 +75,14 @@ def trace(bert: Bert, encoding: Encoding, edits: Edits | None = None) -> Trace:
     arrays = {name: value.numpy() for name, value in kept.items()}
     arrays |= {name: arrays[name][0] for name in ("token", "segment", "position")}
     arrays |= {name: arrays[name].swapaxes(1, 2) for name in split}
-    return Trace(encoding=encoding, nsp=nsp, **arrays)
+    return Trace(encoding=encoding, nsp=nsp, gates=_gates(edits or Edits(), layers, heads), **arrays)
+
+
+def _gates(edits: Edits, layers: int, heads: int) -> np.ndarray:
+    gates = np.ones((layers, heads), np.float32) if edits.gates is None else edits.gates.detach().numpy().copy()
+    for place in edits.heads_off:
+        gates[place] = 0
+    return gates
 
 
 def activations(bert: Bert, encoding: Encoding, names: Sequence[str], edits: Edits | None = None

@@ -95,7 +95,11 @@ def losses(bert: Bert, questions: Sequence[Question], off: Sequence[Sequence[Hea
 
 
 def importance(bert: Bert, questions: Sequence[Question]) -> np.ndarray:
-    """Mean |∂ loss / ∂ gate| of each head, gates at one, in bits: (layers, heads). Michel et al. (2019), eq. 2."""
+    """Mean |∂ loss / ∂ gate| of each head, gates at one, in bits: (layers, heads). Michel et al. (2019), eq. 2.
+
+    A head has one gate for the whole input, so the absolute value is of the sum over positions; the authors' program
+    takes it at each position and sums after that. The equation allows both.
+    """
     shape = (bert.config.num_hidden_layers, bert.config.num_attention_heads)
     step = max(1, TOKENS_AT_ONCE // 2 // max(len(question.encoding) for question in questions))
     total = np.zeros(shape)
@@ -105,6 +109,15 @@ def importance(bert: Bert, questions: Sequence[Question]) -> np.ndarray:
         loss = -answers(bert, some, [Edits(gates=gate) for gate in gates]).sum()
         total += torch.autograd.grad(loss, gates)[0].abs().sum(0).numpy()
     return total / len(questions) / np.log(2)
+
+
+def normalised(importance: np.ndarray) -> np.ndarray:
+    """Importance divided by its length (ℓ2) within each layer: (layers, heads). Michel et al. (2019), 4.
+
+    Gradients differ in size from layer to layer; without this, pruning empties the layers of small gradients first.
+    """
+    lengths = np.linalg.norm(importance, axis=1, keepdims=True)
+    return importance / np.where(lengths > 0, lengths, 1)
 
 
 def strongest(effects: np.ndarray, count: int = 5) -> list[tuple[Head, float]]:
@@ -150,10 +163,10 @@ class Pruning:
 def pruned(bert: Bert, questions: Sequence[Question], step: int, orders: int = 5, seed: int = 0) -> Iterator[Pruning]:
     """Switch heads off, `step` at a time, until none is left: first those whose loss alone hurts least now.
 
-    Beside it: the order of gradient importance (Michel et al., 2019) and random orders.
+    Beside it: the order of gradient importance, normalised by layer (Michel et al., 2019), and random orders.
     """
     heads = every_head(bert)
-    by_gradient = [heads[i] for i in np.argsort(importance(bert, questions).ravel(), kind="stable")]
+    by_gradient = [heads[i] for i in np.argsort(normalised(importance(bert, questions)).ravel(), kind="stable")]
     draw = np.random.default_rng(seed)
     by_chance = [[heads[i] for i in draw.permutation(len(heads))] for _ in range(orders)]
     gone: list[Head] = []

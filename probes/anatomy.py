@@ -17,8 +17,9 @@ class Anatomy:
     keys: np.ndarray  # (seq, head_size)
     values: np.ndarray  # (seq, head_size)
     scores: np.ndarray  # (seq,) query · key / √head_size
-    weights: np.ndarray  # (seq,) softmax of the scores
-    mixed: np.ndarray  # (head_size,) values mixed by the weights
+    weights: np.ndarray  # (seq,) softmax of the scores, over the keys that may be seen
+    gate: float  # what the mix is multiplied by: 1, or 0 where the head is switched off
+    mixed: np.ndarray  # (head_size,) values mixed by the weights, times the gate
     written: np.ndarray  # (heads, hidden) what each head of the layer adds to the state, joined
     bias: np.ndarray  # (hidden,) what is added whatever the heads say
 
@@ -45,12 +46,11 @@ class Anatomy:
 def anatomy(bert: Bert, trace: Trace, layer: int, head: int, position: int) -> Anatomy:
     """The steps of one head for the token at `position`. Vaswani et al. (2017), 3.2."""
     query, keys, values = trace.query[layer, head, position], trace.key[layer, head], trace.value[layer, head]
-    scores = keys @ query / math.sqrt(len(query))
-    weights = np.exp(scores - scores.max())
-    weights = weights / weights.sum()
+    weights = trace.attention[layer, head, position]
     mixed = np.einsum("hk,hkd->hd", trace.attention[layer, :, position], trace.value[layer])  # (heads, head_size)
+    mixed = mixed * trace.gates[layer][:, None]
     join = bert.get_submodule(f"layers.{layer}.attention.join")
     matrix = join.weight.detach().numpy().reshape(-1, *mixed.shape)  # (hidden, heads, head_size)
     written = np.einsum("ohd,hd->ho", matrix, mixed)
-    return Anatomy(trace.hidden[layer], query, keys, values, scores, weights, weights @ values, written,
-                   join.bias.detach().numpy())
+    return Anatomy(trace.hidden[layer], query, keys, values, keys @ query / math.sqrt(len(query)), weights,
+                   float(trace.gates[layer, head]), mixed[head], written, join.bias.detach().numpy())

@@ -69,7 +69,7 @@ def question(bert: Bert, encoding: Encoding, marks: Sequence[Mark]) -> Question:
             true = tuple(encoding.ids[mark.start:mark.stop])
             blanks.append(Blank(start, stop, mark.kind == "ask", () if bert.tokenizer.mask in true else true))
     if not blanks:
-        raise InputProblem("No word is chosen: click a word to mask it, or write [MASK] where one is missing.")
+        raise InputProblem("No word is chosen: mask one, or write [MASK] where one is missing.")
     hidden = [position for blank in blanks if not blank.kept for position in blank.positions]
     return Question(now, cloze.masked(bert, now, hidden), tuple(blanks))
 

@@ -10,6 +10,15 @@ import torch
 from model import Batch, Bert, Edits, Encoding, InputProblem, Token
 from model.tokenizer import MASK
 
+# how a piece of a word is hidden when a sentence is scored: alone, or with the pieces of its word that come after it
+VARIANTS = ("within_word_l2r", "original")
+
+
+def vocabulary_word(bert: Bert, text: str) -> str | None:
+    """The one wordpiece that a text is to this model, after its own rules on case and accents; None where it takes more."""
+    ids = bert.tokenizer.pieces(text)
+    return bert.tokenizer.words[ids[0]] if len(ids) == 1 and ids[0] != bert.tokenizer.unknown else None
+
 
 def fill(bert: Bert, text: str, k: int = 5) -> pd.DataFrame:
     """The k most probable words behind each [MASK] of a text: position, word, probability, best first."""
@@ -18,16 +27,17 @@ def fill(bert: Bert, text: str, k: int = 5) -> pd.DataFrame:
     return best(bert, masked(bert, encoding, places), places, k)
 
 
-def score(bert: Bert, texts: Sequence[str]) -> np.ndarray:
-    """Pseudo-log-likelihood of each text in nats: the sum of `each`. Salazar et al. (2020)."""
-    return np.array([row.sum() for row in each(bert, [bert.tokenizer.encode(text) for text in texts])])
+def score(bert: Bert, texts: Sequence[str], variant: str = "within_word_l2r") -> np.ndarray:
+    """Pseudo-log-likelihood of each text in nats: the sum of `each`. Salazar et al. (2020); Kauf & Ivanova (2023)."""
+    encodings = [bert.tokenizer.encode(text) for text in texts]
+    return np.array([row.sum() for row in each(bert, encodings, variant)])
 
 
 def masks(bert: Bert, encoding: Encoding) -> list[int]:
     """The positions that are masked; at least one must be."""
     found = [token.position for token in encoding.tokens if token.id == bert.tokenizer.mask]
     if not found:
-        raise InputProblem(f"No word is masked: write {MASK} where a word is missing, or click on one.")
+        raise InputProblem(f"No word is masked: write {MASK} where a word is missing.")
     return found
 
 
@@ -124,30 +134,44 @@ def spliced(bert: Bert, encoding: Encoding, start: int, stop: int, ids: Sequence
     return Encoding((*old[:start], *new, *moved), encoding.texts, encoding.cut)
 
 
-def each(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 1024) -> list[np.ndarray]:
-    """log P of every word of each input, masked in turn with all others in sight: (words,) each.
+def each(bert: Bert, encodings: Sequence[Encoding], variant: str = "within_word_l2r",
+         tokens_at_once: int = 1024) -> list[np.ndarray]:
+    """log P of every wordpiece of each input, masked in turn with the others in sight: (pieces,) each.
 
-    [CLS], [SEP] and words that are masked already are not scored.
+    "original" hides the piece alone (Salazar et al., 2020): the rest of a split word then gives it away, and rare words
+    seem likely. "within_word_l2r" hides the later pieces of its word with it (Kauf & Ivanova, 2023), as if the word were
+    spelled from left to right; words of one piece score alike. [CLS], [SEP] and words that are masked already are not
+    scored.
     """
     bert.need_mlm()
+    if variant not in VARIANTS:
+        raise InputProblem(f"A sentence is scored by one of {', '.join(VARIANTS)}, not by {variant!r}.")
     special = (bert.tokenizer.mask, bert.tokenizer.pad)
     places = [[t.position for t in encoding.tokens if not t.special and t.id not in special] for encoding in encodings]
     if not all(places):
         raise InputProblem("Every word is masked: a sentence is scored by its words.")
-    found = [np.zeros(len(row)) for row in places]
+    logs = [np.zeros(len(row)) for row in places]
     for rows in _together([len(encoding) for encoding in encodings], places, tokens_at_once):
-        owners, nth = zip(*rows, strict=True)
-        batch = Batch.of([encodings[owner] for owner in owners], bert.config.pad_token_id)
-        at = torch.tensor([places[owner][n] for owner, n in rows])
+        batch = Batch.of([encodings[owner] for owner, _ in rows], bert.config.pad_token_id)
+        at = torch.tensor([places[owner][nth] for owner, nth in rows])
         every = torch.arange(len(rows))
         true = batch.ids[every, at]
-        batch.ids[every, at] = bert.tokenizer.mask
+        for row, (owner, nth) in enumerate(rows):
+            hidden = [places[owner][nth]]
+            if variant == "within_word_l2r":
+                hidden += _rest_of_word(encodings[owner], places[owner][nth])
+            batch.ids[row, hidden] = bert.tokenizer.mask
         with torch.inference_mode():
             scores = bert.words(bert.at(every, at, batch))  # (rows, vocabulary)
-            logs = (scores[every, true] - scores.logsumexp(-1)).numpy()
-        for owner, n, log in zip(owners, nth, logs, strict=True):
-            found[owner][n] = log
-    return found
+            shares = (scores[every, true] - scores.logsumexp(-1)).numpy()
+        for (owner, nth), share in zip(rows, shares, strict=True):
+            logs[owner][nth] = share
+    return logs
+
+
+def _rest_of_word(encoding: Encoding, position: int) -> list[int]:
+    """The pieces of the same word that come after a piece of it."""
+    return [t.position for t in encoding.tokens[position + 1:] if t.word == encoding.tokens[position].word]
 
 
 def _together(lengths: Sequence[int], places: Sequence[Sequence[int]],

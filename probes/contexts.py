@@ -97,3 +97,48 @@ def steadiness(contexts: Contexts, least: int = 2) -> Steadiness:
     table.insert(1, "uses", uses[repeated])
     return Steadiness(table.sort_values("uses", ascending=False, ignore_index=True, kind="stable"),
                       values.mean(axis=0), geometry.anisotropy(contexts.vectors))
+
+
+@dataclass(frozen=True)
+class SentenceSimilarity:
+    """How much the tokens of a sentence point where the sentence points, layer by layer. Ethayarajh (2019), 3.3."""
+
+    sentences: np.ndarray  # (sentences) which ones have two tokens or more
+    each: np.ndarray  # (layers, sentences) of these
+    shuffled: np.ndarray  # (layers) the mean for sentences of the same lengths with tokens of the whole text: the baseline
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(layers) over the sentences."""
+        return self.each.mean(1)
+
+    @property
+    def middle_half(self) -> np.ndarray:
+        """(2, layers) the first and the third quartile over the sentences."""
+        return np.quantile(self.each, [0.25, 0.75], axis=1)
+
+
+def intra_sentence(contexts: Contexts, shufflings: int = 5, seed: int = 0) -> SentenceSimilarity:
+    """Intra-sentence similarity: the mean cosine of a sentence's tokens f(s, i) with their mean f(s).
+
+    IntraSim(s) = 1/n Σᵢ cos(f(s), f(s, i)), f(s) = 1/n Σᵢ f(s, i). A short sentence is near its mean whatever is in it
+    (n unrelated directions give about 1/√n), so the baseline is the same for sentences dealt anew from all tokens.
+    """
+    owners, counts = np.unique(contexts.places.sentence, return_counts=True)
+    if (counts < 2).all():
+        raise InputProblem("No sentence of this text has two words to compare: add longer ones.")
+    several = np.isin(contexts.places.sentence, owners[counts > 1])
+    vectors = contexts.vectors[:, several]
+    own = np.unique(contexts.places.sentence[several], return_inverse=True)[1]  # (tokens) 0, 1, 2, … by sentence
+    generator = np.random.default_rng(seed)
+    dealt = [_intra(vectors[:, generator.permutation(len(own))], own).mean(1) for _ in range(shufflings)]
+    return SentenceSimilarity(owners[counts > 1], _intra(vectors, own), np.mean(dealt, axis=0))
+
+
+def _intra(vectors: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """(layers, tokens, hidden) and the sentence of each token -> (layers, sentences)."""
+    member = (own == np.arange(own.max() + 1)[:, None]).astype(vectors.dtype)  # (sentences, tokens)
+    mean = (member / member.sum(1, keepdims=True)) @ vectors  # (layers, sentences, hidden)
+    lengths = np.linalg.norm(vectors, axis=-1) * np.linalg.norm(mean, axis=-1)[:, own]  # (layers, tokens)
+    cosines = (vectors * mean[:, own]).sum(-1) / np.maximum(lengths, 1e-12)
+    return cosines @ (member / member.sum(1, keepdims=True)).T

@@ -6,6 +6,7 @@ Attention here is (..., query, key) with rows that sum to one; layers and heads 
 import math
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,18 @@ import pandas as pd
 from model import Bert, Encoding, InputProblem, Trace
 from model.tokenizer import CLS, SEP
 
-KINDS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "same word")
+KINDS = ("previous", "next", "self", "[CLS]", "[SEP]", "punctuation", "special or punctuation", "same word")
+NUMBERS = ("entropy", "most", "distance", *KINDS)
 # Clark et al. (2019): a head is positional from 0.5 on, looks at a special token from 0.6 on, and is broad from an
 # entropy of 3.8 nats on; they read up to 128 tokens, so on shorter inputs we ask for the same share of the maximum
 POSITIONAL, SPECIAL, BROAD = 0.5, 0.6, 3.8 / math.log(128)
+TERMS, BLOCK = 4e8, 2_000_000  # of the divergence between heads: at most so many in all, so many numbers at a time
+OFF = "switched off"  # the label of a head whose look carries nothing
 
 
 def entropy(attention: np.ndarray) -> np.ndarray:
     """Mean entropy of each head's rows in bits: (..., query, key) -> (...). Clark et al. (2019), 3.3."""
-    return -(attention * np.log2(np.maximum(attention, 1e-30))).sum(-1).mean(-1)
+    return _row_entropy(attention).mean(-1)
 
 
 def distance(attention: np.ndarray) -> np.ndarray:
@@ -40,6 +44,7 @@ def kinds(encoding: Encoding) -> dict[str, np.ndarray]:
     itself = np.eye(length)
     return {"previous": np.eye(length, k=-1), "next": np.eye(length, k=1), "self": itself,
             "[CLS]": everyone * (texts == CLS), "[SEP]": everyone * (texts == SEP), "punctuation": everyone * marks,
+            "special or punctuation": everyone * ((texts == CLS) | (texts == SEP) | marks),
             "same word": (words[:, None] == words) * (words >= 0) - itself * (words >= 0)}
 
 
@@ -49,23 +54,46 @@ def punctuation(text: str) -> bool:
 
 
 def shares(attention: np.ndarray, encoding: Encoding) -> np.ndarray:
-    """How much of its attention each head gives to each of KINDS: (..., query, key) -> (..., kinds)."""
+    """How much of its attention each head gives to each of KINDS: (..., query, key) -> (..., kinds); NaN where it cannot.
+
+    The first token has nothing before it, and most words are one piece: what is not possible does not count against a head.
+    """
+    return _mean(*totals(attention, encoding))[..., -len(KINDS):]
+
+
+def totals(attention: np.ndarray, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
+    """NUMBERS of each head summed over the queries that can show them, and how many can: (..., numbers), (numbers,).
+
+    Over several inputs both are summed before they are divided, so that an input in which something is not possible
+    says nothing about it.
+    """
+    length = len(encoding)
     masks = np.stack(list(kinds(encoding).values())).astype(attention.dtype)  # (kinds, query, key)
-    # the first token has nothing before it and the last nothing after it: they do not count against a head
-    possible = np.maximum((masks.sum(-1) > 0).sum(-1), 1)
-    return np.einsum("...qk,aqk->...a", attention, masks) / possible
+    most = np.full(attention.shape[:-2], math.log2(length))
+    means = np.stack([entropy(attention), most, distance(attention)], axis=-1)  # (..., 3)
+    given = np.einsum("...qk,aqk->...a", attention, masks)  # (..., kinds)
+    possible = (masks.sum(-1) > 0).sum(-1)  # (kinds,)
+    return np.concatenate([means * length, given], axis=-1), np.concatenate([np.full(3, length), possible])
 
 
-def summary(attention: np.ndarray, encoding: Encoding) -> pd.DataFrame:
-    """One row a head: layer, head, entropy (bits), largest entropy, distance, KINDS and a label in words."""
-    layers, heads = attention.shape[:2]
-    place = np.indices((layers, heads)).reshape(2, -1)
-    numbers = {"entropy": entropy(attention), "most": np.full((layers, heads), math.log2(len(encoding))),
-               "distance": distance(attention)}
-    given = shares(attention, encoding).reshape(-1, len(KINDS))
-    table = pd.DataFrame({"layer": place[0], "head": place[1]} | {n: v.ravel() for n, v in numbers.items()}
-                         | {kind: given[:, index] for index, kind in enumerate(KINDS)})
-    return table.assign(label=labels(table))
+def _mean(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def summary(trace: Trace) -> pd.DataFrame:
+    """One row a head: layer, head, NUMBERS (entropy in bits, most is the largest possible) and a label in words."""
+    return table(*totals(trace.attention, trace.encoding), trace.gates)
+
+
+def table(sums: np.ndarray, counts: np.ndarray, gates: np.ndarray | None = None) -> pd.DataFrame:
+    """What `totals` gave, for one input or added up over many, as a summary: (layers, heads, numbers), (numbers,)."""
+    place = pd.DataFrame(np.indices(sums.shape[:2]).reshape(2, -1).T, columns=["layer", "head"])
+    numbers = pd.DataFrame(_mean(sums, counts).reshape(-1, len(NUMBERS)), columns=list(NUMBERS))
+    made = pd.concat([place, numbers], axis=1)
+    made = made.assign(label=labels(made))
+    if gates is not None:
+        made.loc[gates.ravel() == 0, "label"] = OFF
+    return made
 
 
 def square(table: pd.DataFrame, column: str) -> np.ndarray:
@@ -84,7 +112,7 @@ def _label(row: dict) -> str:
     found += [kind for kind in ("[CLS]", "[SEP]", "punctuation") if row[kind] >= SPECIAL]
     if not found and row["same word"] >= POSITIONAL:
         found = ["pieces of its word"]
-    if not found and row["[CLS]"] + row["[SEP]"] + row["punctuation"] >= SPECIAL:
+    if not found and row["special or punctuation"] >= SPECIAL:
         found = ["special tokens and punctuation"]
     if not found and row["entropy"] >= BROAD * row["most"]:
         found = ["broad"]
@@ -100,20 +128,48 @@ def telling(attention: np.ndarray, encoding: Encoding) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def similarity(attention: np.ndarray, rows: int = 48) -> np.ndarray:
-    """Jensen-Shannon divergence between heads in bits, mean over queries: (layers, heads, query, key) -> (all, all).
+@dataclass(frozen=True)
+class Divergence:
+    """Jensen-Shannon divergence between all heads in bits: 0 is the same attention, 1 attention that never meets."""
 
-    0 is the same attention, 1 attention that never meets. Clark et al. (2019), 6; at most `rows` queries are used.
+    bits: np.ndarray  # (all, all) mean over the queries that were used
+    used: int
+    queries: int
+    error: float  # half the widest 95 % interval of a mean; 0 where all queries were used
+
+    @property
+    def typical(self) -> float:
+        """The mean over all pairs of different heads."""
+        return float(self.bits.sum() / max(1, self.bits.size - len(self.bits)))
+
+
+def similarity(attention: np.ndarray, terms: float = TERMS, seed: int = 0) -> Divergence:
+    """How unlike the heads attend: (layers, heads, query, key) -> Divergence. Clark et al. (2019), 6.
+
+    Every query is used where that takes at most so many `terms` (pairs of heads × queries × keys), else as many as
+    that allows, drawn at random.
     """
     length = attention.shape[-1]
-    chosen = np.unique(np.linspace(0, length - 1, min(rows, length)).round().astype(int))
-    flat = attention.reshape(-1, length, length)[:, chosen].astype(np.float32)  # (all, query, key)
-    own = entropy(flat)
-    apart = np.zeros((len(flat), len(flat)))
-    for one in range(len(flat)):
-        middle = (flat[one] + flat[one + 1:]) / 2
-        apart[one, one + 1:] = entropy(middle) - (own[one] + own[one + 1:]) / 2
-    return np.maximum(apart + apart.T, 0)
+    flat = attention.reshape(-1, length, length)
+    pairs = len(flat) * (len(flat) - 1) // 2
+    used = min(length, max(2, int(terms // max(1, pairs * length))))
+    queries = np.sort(np.random.default_rng(seed).permutation(length)[:used])
+    total, squares = np.zeros((2, len(flat), len(flat)))
+    step = max(1, BLOCK // (len(flat) * length))
+    for start in range(0, used, step):  # some queries of all heads at a time, so that memory stays small
+        rows = flat[:, queries[start: start + step]].astype(np.float32)  # (all, query, key)
+        own = _row_entropy(rows)  # (all, query)
+        for one in range(len(flat) - 1):
+            apart = _row_entropy((rows[one] + rows[one + 1:]) / 2) - (own[one] + own[one + 1:]) / 2
+            total[one, one + 1:] += apart.sum(-1)
+            squares[one, one + 1:] += (apart * apart).sum(-1)
+    mean = total / used
+    spread = np.sqrt(np.maximum(squares / used - mean * mean, 0) / max(1, used - 1) * (1 - used / length))
+    return Divergence(np.maximum(mean + mean.T, 0), used, length, float(1.96 * spread.max()))
+
+
+def _row_entropy(attention: np.ndarray) -> np.ndarray:
+    return -(attention * np.log2(np.maximum(attention, 1e-30))).sum(-1)
 
 
 def plane(apart: np.ndarray) -> np.ndarray:
@@ -124,26 +180,31 @@ def plane(apart: np.ndarray) -> np.ndarray:
     return points * np.where(points[np.abs(points).argmax(0), [0, 1]] < 0, -1, 1)  # the sign is free: fix it
 
 
-def rollout(attention: np.ndarray) -> np.ndarray:
-    """What reaches each position from each input token, layer by layer: (layers, heads, q, k) -> (layers, 1, q, k).
+def rollout(trace: Trace) -> np.ndarray:
+    """What reaches each position from each input token, layer by layer: (layers, 1, query, key). Abnar & Zuidema (2020), 3.
 
-    Half of each step is the residual connection. Abnar & Zuidema (2020), 3.
+    Half of each step is the residual connection, half the mean of the heads that are switched on; a layer in which none
+    is passes on what it was given.
     """
-    mixed = attention.mean(1) / 2 + np.eye(attention.shape[-1], dtype=attention.dtype) / 2
-    flow = [mixed[0]]
-    for step in mixed[1:]:
-        flow.append(step @ flow[-1])
-    return np.stack(flow)[:, None]
+    identity = np.eye(trace.attention.shape[-1], dtype=trace.attention.dtype)
+    flow = [identity]
+    for attention, gates in zip(trace.attention, np.abs(trace.gates), strict=True):  # (heads, query, key), (heads,)
+        looked = np.average(attention, axis=0, weights=gates) if gates.any() else identity
+        flow.append((looked / 2 + identity / 2) @ flow[-1])
+    return np.stack(flow[1:])[:, None]
 
 
 def norms(bert: Bert, trace: Trace) -> np.ndarray:
-    """Attention times the length of what it carries, ‖a v W‖: (layers, heads, query, key). Kobayashi et al. (2020)."""
+    """Attention times the length of what it carries, ‖a v W‖: (layers, heads, query, key). Kobayashi et al. (2020).
+
+    A head that is switched off carries nothing.
+    """
     lengths = []
     for layer, value in zip(bert.layers, trace.value, strict=True):  # value is (heads, seq, head_size)
         join = layer.attention.join.weight.detach().numpy()  # (hidden, heads × head_size)
         out = join.reshape(len(join), *value.shape[::2]).transpose(1, 2, 0)  # (heads, head_size, hidden)
         lengths.append(np.linalg.norm(value @ out, axis=-1))
-    return trace.attention * np.stack(lengths)[:, :, None, :]
+    return trace.attention * (np.stack(lengths) * np.abs(trace.gates)[..., None])[:, :, None, :]
 
 
 def words(attention: np.ndarray, encoding: Encoding) -> tuple[np.ndarray, list[str]]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from model import Bert, Edits, InputProblem, Trace
+from model import Bert, Edits, InputProblem
 
-from . import cloze, heads, nextsentence
+from . import blanks, cloze, heads, nextsentence
 
 MASK = "[MASK]"
 
@@ -84,8 +84,7 @@ def _word(bert: Bert, question: Question) -> Answer:
     wanted = [cloze.spelled(bert, option) for option in question.options]
     long = [option for option, ids in zip(question.options, wanted, strict=True) if len(ids) > 1]
     if long:
-        raise InputProblem(f"This question needs a model that knows “{long[0]}” as one wordpiece; choose another in the "
-                           "sidebar.")
+        raise InputProblem(f"This question needs a model that knows “{long[0]}” as one wordpiece.")
     _check_heads(bert, question.off)
     predicted = cloze.probabilities(bert, encoding, cloze.masks(bert, encoding),
                                     Edits(heads_off=question.off, sight=question.sight))[0]
@@ -117,8 +116,8 @@ def _looks(bert: Bert, question: Question) -> Answer:
     _check_heads(bert, {(question.layer, question.head)})
     trace = bert.trace(question.text, question.second or None)
     weights, texts = heads.words(trace.attention[question.layer, question.head], trace.encoding)
-    row = weights[_places(texts, question.word)[0]]
-    return _measured((row[_places(texts, option)].sum() for option in question.options), "share")
+    row = weights[_places(bert, texts, question.word)[0]]
+    return _measured((row[_places(bert, texts, option)].sum() for option in question.options), "share")
 
 
 def _pieces(bert: Bert, question: Question) -> Answer:
@@ -132,7 +131,7 @@ def _near(bert: Bert, question: Question) -> Answer:
     layer = last if question.layer is None else question.layer
     if layer > last:
         raise InputProblem(f"This question is about layer {layer}; the model has {last}.")
-    here, *there = (_state(bert.trace(text), question.word, layer) for text in (question.text, *question.options))
+    here, *there = (_state(bert, text, question.word, layer) for text in (question.text, *question.options))
     return _measured((here @ state for state in there), "cosine")
 
 
@@ -152,18 +151,25 @@ NEEDED = {"word": ("text",), "follows": ("text",), "pair": ("text", "second"), "
           "near": ("text", "word"), "known": ("answer",)}
 
 
-def _places(texts: list[str], word: str) -> list[int]:
-    """Where a word stands among the words of a text; somewhere it must."""
-    found = [place for place, text in enumerate(texts) if text.lower() == word.lower()]
+def _places(bert: Bert, texts: list[str], word: str) -> list[int]:
+    """Where a word stands among the words of a text; somewhere it must.
+
+    It is spelled as the model spells it; where a cased model reads it with another case only, that is the word meant.
+    """
+    ids = bert.tokenizer.pieces(word)
+    spelled = "" if bert.tokenizer.unknown in ids else blanks.spelling(bert, ids)
+    found = ([place for place, text in enumerate(texts) if text == spelled]
+             or [place for place, text in enumerate(texts) if text.casefold() == spelled.casefold()])
     if not found:
         raise InputProblem(f"“{word}” is not a word that this model finds in the text.")
     return found
 
 
-def _state(trace: Trace, word: str, layer: int) -> np.ndarray:
-    """The mean state of a word's pieces, of length one."""
+def _state(bert: Bert, text: str, word: str, layer: int) -> np.ndarray:
+    """The mean state of a word's pieces in a text, of length one."""
+    trace = bert.trace(text)
     groups, texts = heads.grouped(trace.encoding)
-    mean = trace.hidden[layer, groups[_places(texts, word)[0]]].mean(0)
+    mean = trace.hidden[layer, groups[_places(bert, texts, word)[0]]].mean(0)
     return mean / np.linalg.norm(mean)
 
 

@@ -67,7 +67,7 @@ class Relations:
         return self.right[relation] / self.count[relation]
 
     def table(self, least: int = 1) -> pd.DataFrame:
-        """The best head for each relation and direction beside the best fixed offset, surest gain first.
+        """The best head for each relation and direction beside the best fixed offset, largest gain first.
 
         relation, direction, count, layer, head, accuracy, offset, baseline, gain; rarer than `least` is left out.
         """
@@ -95,7 +95,7 @@ def relations(bert: Bert, sentences: Sequence[Aligned], tokens_at_once: int = 20
     """Read a treebank through the model, short sentences first, and yield the counts so far after each batch."""
     trees = [one for one in sentences if one.sentence.heads and (one.spans[:, 0] < one.spans[:, 1]).all()]
     if not trees:
-        raise InputProblem("These sentences have no dependency trees: upload a CoNLL-U treebank.")
+        raise InputProblem("These sentences have no dependency trees; a treebank in CoNLL-U has them.")
     found = Relations(bert.config.num_hidden_layers, bert.config.num_attention_heads)
     for rows in alike([one.encoding for one in trees], tokens_at_once):
         for one, attention in zip([trees[row] for row in rows], _attention(bert, [trees[row] for row in rows]),

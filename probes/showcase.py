@@ -1,8 +1,11 @@
 """What to show a newcomer first: a word worth hiding and a head that has something to say about it."""
 
 import numpy as np
+import pandas as pd
 
-from model import InputProblem, Trace
+from model import Bert, Encoding, InputProblem, Trace
+
+from . import cloze
 
 
 def words(trace: Trace) -> list[tuple[int, str]]:
@@ -30,6 +33,16 @@ def blanked(trace: Trace, word: int) -> tuple[str, str, str]:
     spans = [token.span for token in trace.tokens if token.word == word and token.span is not None]
     text, start, end = trace.encoding.texts[0], spans[0][0], spans[-1][1]
     return text[:start], text[start:end], text[end:]
+
+
+def guesses(bert: Bert, encoding: Encoding, word: int, k: int = 6) -> pd.DataFrame:
+    """The k likeliest words in place of a word of an input, all else as it stands: position, word, probability.
+
+    The word is hidden behind one [MASK], however many pieces it has.
+    """
+    places = [token.position for token in encoding.tokens if token.word == word]
+    blank = cloze.spliced(bert, encoding, places[0], places[-1] + 1, [bert.tokenizer.mask])
+    return cloze.best(bert, cloze.masked(bert, blank, [places[0]]), [places[0]], k)
 
 
 def telling_head(trace: Trace, word: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from model import Batch, Bert, Encoding, InputProblem
-from model.masking import KEPT, MASKED, RANDOM, UNTOUCHED, Mix, masked
+from model.masking import KEPT, MASKED, RANDOM, UNTOUCHED, Mix, masked, unit_lengths
 
 FATES = {MASKED: "[MASK]", RANDOM: "a random word", KEPT: "the word itself"}
 # Devlin et al. (2019), Table 8, by MASK/SAME/RND; nothing here is measured by this project
@@ -30,21 +30,34 @@ def shares(bert: Bert, encoding: Encoding, mix: Mix, draws: int, seed: int = 0) 
     """Observed and expected shares over many draws, with 95 % intervals: what, expected, observed, low, high, count.
 
     The fates are shares of the chosen wordpieces, each drawn alone, so their intervals are binomial. The first row is
-    the share of wordpieces that is chosen at all; at least one always is, so a short text gives more than the rate.
+    the share of wordpieces that is chosen at all, with the interval of `chosen_share`.
     """
-    ids = np.repeat(np.array([encoding.ids]), draws, axis=0)
-    fate = masked(ids, bert.tokenizer, mix, np.random.default_rng(seed)).fate
-    ordinary = sum(piece not in bert.tokenizer.special_ids for piece in encoding.ids)
-    chosen = int((fate != UNTOUCHED).sum())
-    rows = [("chosen", max(mix.chosen, 1 / ordinary), chosen, draws * ordinary)]
+    ids = np.array([encoding.ids])
+    fate = masked(np.repeat(ids, draws, axis=0), bert.tokenizer, mix, np.random.default_rng(seed)).fate
+    lengths = unit_lengths(ids, bert.tokenizer, mix.whole_words)[0]
+    chosen, ordinary = int((fate != UNTOUCHED).sum()), draws * int(lengths.sum())
+    expected, deviation = chosen_share(lengths, mix.chosen)
+    half = 1.96 * deviation / np.sqrt(draws)
+    rows = [("chosen", expected, max(0.0, chosen / ordinary - half), min(1.0, chosen / ordinary + half), chosen, ordinary)]
     for kind, share in ((MASKED, mix.mask), (RANDOM, mix.random), (KEPT, mix.keep)):
-        rows.append((FATES[kind], share, int((fate == kind).sum()), chosen))
-    made = []
-    for what, expected, count, total in rows:
-        low, high = interval(count, total)
-        made.append({"what": what, "expected": expected, "observed": count / total, "low": low, "high": high,
-                     "count": count, "of": total})
-    return pd.DataFrame(made)
+        count = int((fate == kind).sum())
+        rows.append((FATES[kind], share, *interval(count, chosen), count, chosen))
+    table = pd.DataFrame(rows, columns=["what", "expected", "low", "high", "count", "of"])
+    return table.assign(observed=table["count"] / table["of"])
+
+
+def chosen_share(lengths: np.ndarray, share: float) -> tuple[float, float]:
+    """Mean and standard deviation, over draws, of the share of wordpieces chosen from units of these lengths (units,).
+
+    The sampler takes ⌊share × units⌋ units and one more by chance, at least one, each set of so many equally likely
+    (model/masking.py). So their number K hardly varies, far less than if every piece were drawn alone; the variance of
+    the pieces taken is E[K (units − K)] / (units − 1) · Var(length) + Var(K) · mean(length)².
+    """
+    units, pieces = len(lengths), lengths.sum()
+    whole, more = divmod(max(share * units, 1.0), 1)  # K is `whole`, or with probability `more` one larger
+    number, chance = np.array([whole, whole + 1]), np.array([1 - more, more])
+    between = float(chance @ (number * (units - number))) / max(1, units - 1) * lengths.var()
+    return float(chance @ number) / units, float(np.sqrt(between + more * (1 - more) * lengths.mean() ** 2) / pieces)
 
 
 def interval(count: int, total: int, z: float = 1.96) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""What heads do over many sentences: the summary of `heads`, averaged over every token read."""
+"""What heads do over many sentences: the summary of `heads`, over every token read."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,13 +11,11 @@ from model import Bert, Encoding, alike
 
 from . import heads
 
-NUMBERS = ["entropy", "most", "distance", *heads.KINDS]
-
 
 def survey(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 2048
            ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """How many inputs are read and the summary of every head over them, after each batch; long inputs count more."""
-    total, weight, done = 0.0, 0, 0
+    """How many inputs are read and the summary of every head over them, after each batch; every token counts alike."""
+    sums, counts, done = np.zeros(1), np.zeros(1), 0
     for rows in alike(encodings, tokens_at_once):
         some = [encodings[row] for row in rows]
         kept: list[Tensor] = []
@@ -30,19 +28,16 @@ def survey(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 2048
             bert(some, None, watch)
             attention = torch.stack(kept, 1).numpy()  # (batch, layers, heads, query, key)
         for encoding, one in zip(some, attention, strict=True):
-            table = heads.summary(one[..., : len(encoding), : len(encoding)], encoding)
-            total = total + table[NUMBERS].to_numpy() * len(encoding)
-            weight += len(encoding)
+            given, possible = heads.totals(one[..., : len(encoding), : len(encoding)], encoding)
+            sums, counts = sums + given, counts + possible
         done += len(some)
-        mean = pd.DataFrame(np.asarray(total) / weight, columns=NUMBERS)
-        place = pd.DataFrame(np.indices(attention.shape[1:3]).reshape(2, -1).T, columns=["layer", "head"])
-        whole = pd.concat([place, mean], axis=1)
-        yield done, whole.assign(label=heads.labels(whole))
+        yield done, heads.table(sums, counts)
 
 
 def even(encodings: Sequence[Encoding]) -> dict[str, float]:
     """The same numbers for a head that looks at every token alike: the baseline of each measure."""
-    sizes = np.array([len(encoding) for encoding in encodings])
-    flat = [heads.summary(np.full((1, 1, size, size), 1 / size), encoding)[NUMBERS].to_numpy()[0]
-            for encoding, size in zip(encodings, sizes, strict=True)]
-    return dict(zip(NUMBERS, np.average(flat, axis=0, weights=sizes).tolist(), strict=True))
+    sums, counts = np.zeros(1), np.zeros(1)
+    for encoding in encodings:
+        given, possible = heads.totals(np.full((1, 1, len(encoding), len(encoding)), 1 / len(encoding)), encoding)
+        sums, counts = sums + given, counts + possible
+    return heads.table(sums, counts)[list(heads.NUMBERS)].iloc[0].to_dict()

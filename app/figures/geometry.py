@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app.figures import labels, theme
-from probes.contexts import Steadiness
+from probes.contexts import SentenceSimilarity, Steadiness
 from probes.residual import Writes
 from probes.senses import Separation
 
@@ -58,6 +58,21 @@ def steadiness(found: Steadiness, word: str | None) -> go.Figure:
     figure.add_scatter(x=layers, y=found.random, name="baseline: random pairs (anisotropy)", mode="lines+markers",
                        line={"color": theme.MUTED, "width": 3, "dash": "dot"})
     return _over_layers(figure, "mean cosine", [min(0.0, float(found.random.min())) - 0.02, 1.02])
+
+
+def intra_sentence(found: SentenceSimilarity) -> go.Figure:
+    """Intra-sentence similarity over layers: the mean, its range over the middle half of the sentences, the baseline."""
+    layers = list(range(len(found.mean)))
+    low, high = found.middle_half
+    figure = go.Figure()
+    figure.add_scatter(x=layers, y=low, mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip")
+    figure.add_scatter(x=layers, y=high, mode="lines", line={"width": 0}, fill="tonexty", hoverinfo="skip",
+                       fillcolor="rgba(16,152,173,0.2)", name="middle half of the sentences")
+    figure.add_scatter(x=layers, y=found.mean, name="tokens and the mean of their sentence", mode="lines+markers",
+                       line={"color": theme.ACCENT, "width": 3})
+    figure.add_scatter(x=layers, y=found.shuffled, name="baseline: the same with tokens dealt at random",
+                       mode="lines+markers", line={"color": theme.MUTED, "width": 3, "dash": "dot"})
+    return _over_layers(figure, "mean cosine", [min(0.0, float(low.min())) - 0.02, 1.02])
 
 
 def separation(found: Separation) -> go.Figure:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 DRAWN = {
     "attention": "weights = trace.attention  # (layers, heads, query, key)",
     "norms": "weights = heads.norms(bert, trace)  # attention times the length of what it carries",
-    "rollout": "weights = heads.rollout(trace.attention)  # (layers, 1, query, key)",
+    "rollout": "weights = heads.rollout(trace)  # (layers, 1, query, key)",
     "sentence": "weights, here, there = heads.difference(trace, bert.trace({second!r}, {b!r}{edits}))",
     "off": "weights, here, there = heads.difference(bert.trace({a!r}, {b!r}), trace)",
 }

@@ -7,8 +7,8 @@ from app.figures import theme
 
 
 def bars(words: pd.DataFrame, original: str | None = None) -> go.Figure:
-    """Columns word and probability -> one bar a word; the word that stood there is in the second colour."""
-    colours = [theme.SECOND if original and word == original.lower() else theme.ACCENT for word in words["word"]]
+    """Columns word and probability -> one bar a word; `original`, as the vocabulary spells it, is in the second colour."""
+    colours = [theme.SECOND if word == original else theme.ACCENT for word in words["word"]]
     figure = go.Figure(go.Bar(
         x=words["probability"], y=[theme.shown(word) for word in words["word"]], orientation="h", marker_color=colours,
         text=[f"{share:.1%}" for share in words["probability"]], textposition="outside", cliponaxis=False,

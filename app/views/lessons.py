@@ -9,6 +9,7 @@ import streamlit as st
 from app import frame, limits, state
 from app.figures import answers as figures
 from model import Problem
+from probes import cloze
 from probes.lessons import Answer, Lesson, Question
 
 UNASKED = "_"  # in the address, for a question without a prediction
@@ -19,7 +20,7 @@ def page() -> None:
     books, trouble = state.lesson_list()
     for said in trouble:
         st.warning(frame.plain(said), icon=":material/error:")
-    titles = {lesson.title: name for name, lesson in books.items()}
+    titles = _titles(books)
     first = next(iter(titles))
     title = st.pills("Lesson", list(titles), default=first, required=True, key="lesson", bind="query-params",
                      on_change=_begin, label_visibility="collapsed")
@@ -35,6 +36,13 @@ def page() -> None:
         _asked(name, lesson, place, said)
     _course(lesson, said)
     _own(name)
+
+
+def _titles(books: dict[str, Lesson]) -> dict[str, str]:
+    """The lessons as they are listed: title -> name; two of one title are told apart by the names of their files."""
+    listed = [lesson.title for lesson in books.values()]
+    return {title if listed.count(title) == 1 else f"{title} ({name})": name
+            for (name, _), title in zip(books.items(), listed, strict=True)}
 
 
 def _begin() -> None:
@@ -82,7 +90,7 @@ def _verdict(question: Question, answer: Answer, predicted: int) -> str:
     what = {"share": f"{answer.values[answer.best]:.1%}", "number": f"{answer.values[answer.best]:.0f} pieces",
             "cosine": f"cosine {answer.values[answer.best]:.3f}"}[answer.unit]
     own = ""
-    if answer.own and answer.own != question.options[answer.best].lower():
+    if answer.own and answer.own != cloze.vocabulary_word(state.bert(), question.options[answer.best]):
         own = f" Of all words, its first guess is **{frame.plain(answer.own)}**."
     return f"{met} Of these it prefers **{best}** ({what}).{own}"
 

@@ -56,7 +56,7 @@ def _marked(bert: Bert, encoding: Encoding) -> list[Mark]:
 def _predictions(bert: Bert, asked: Question) -> None:
     left, right = st.columns(2)
     k = left.slider("How many words", 1, limits.WORDS_LISTED, 6, key="k", bind="query-params")
-    typed = right.text_input("How likely is a word of your own?", key="typed", bind="query-params", max_chars=60,
+    typed = right.text_input("How likely is a word of your own?", key="candidate", bind="query-params", max_chars=60,
                              placeholder="any word").strip()
     if len(asked.blanks) > limits.BLANKS_SHOWN:
         st.info(f"The first {limits.BLANKS_SHOWN} of {len(asked.blanks)} blanks are shown.")

@@ -8,6 +8,11 @@ from app.figures import cloze as figures
 from model import Bert, Encoding, InputProblem
 from probes import cloze
 
+VARIANTS = {"within_word_l2r": "with the rest of its word", "original": "alone"}
+ABOUT = ("A word of several wordpieces gives its own pieces away: with *##gre* and *##ation* in sight *con* is easy, and a "
+         "rare word looks likely. So by default the later pieces of a word are hidden together with the one asked for, as "
+         "if the word were spelled from left to right (Kauf & Ivanova, 2023). *Alone* is the older way (Salazar et al., "
+         "2020), to compare with published numbers. Words of one piece score alike in both.")
 # agreement over a distance: which of the two is English is known, so the score can be checked
 EXAMPLE = {"a": "The keys to the old cabinet are on the table.", "b": "",
            "rival": "The keys to the old cabinet is on the table."}
@@ -23,10 +28,12 @@ def section(bert: Bert, encoding: Encoding) -> None:
         if len(one) > limits.SENTENCE_SCORED:
             raise InputProblem(f"Scoring masks every word in turn, so at most {limits.SENTENCE_SCORED} wordpieces can be "
                                f"scored here; this input has {len(one)}.")
-    scores = cloze.each(bert, listed)
-    st.caption("What you are looking at: each wordpiece masked in turn, with all others in sight, and the probability of "
-               "the piece that stands there. Pale was foreseen, orange was a surprise. The sum of the logarithms is the "
-               "pseudo-log-likelihood (Salazar et al., 2020).")
+    variant = st.segmented_control("A wordpiece is hidden", list(VARIANTS), default="within_word_l2r", required=True,
+                                   key="variant", bind="query-params", format_func=lambda name: VARIANTS[name], help=ABOUT)
+    scores = cloze.each(bert, listed, variant or "within_word_l2r")
+    st.caption(f"This input scores {float(scores[0].sum()):.2f} nats over {len(scores[0])} wordpieces: each is masked in "
+               "turn, and the logarithms of the probability of the piece that stands there are added up "
+               "(pseudo-log-likelihood; Salazar et al., 2020). Pale was foreseen, orange was a surprise.")
     for one, logs in zip(listed, scores, strict=True):
         texts = [t.text for t in one.tokens if not t.special and t.id != bert.tokenizer.mask]
         st.html(figures.coloured(texts, logs))

@@ -25,10 +25,10 @@ def _choice() -> None:
     titles = {lesson.title: lesson for lesson in LESSONS}
 
     def take() -> None:
-        if (lesson := titles.get(st.session_state["lesson"])) is not None:
+        if (lesson := titles.get(st.session_state["start_pair"])) is not None:
             st.session_state.update(a=lesson.a, b=lesson.b, nsp_text=lesson.text)
 
-    st.selectbox("A pair to start from (or type your own in the sidebar)", list(titles), key="lesson", index=None,
+    st.selectbox("A pair to start from (or type your own in the sidebar)", list(titles), key="start_pair", index=None,
                  placeholder="Ten pairs, ten questions", on_change=take)
     a, b = state.texts()
     lesson = next((lesson for lesson in LESSONS if (lesson.a, lesson.b) == (a, b)), None)

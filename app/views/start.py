@@ -6,6 +6,8 @@ import streamlit as st
 
 from app import frame, limits, state
 from app.figures import lines, words
+from model import Trace
+from model.tokenizer import MASK
 from probes import cloze, showcase
 
 
@@ -19,29 +21,34 @@ def page(menu) -> None:
     first = showcase.worth_hiding(listed)
     hidden = st.pills("Hide a word of sentence A", list(names), default=first, required=True, key="hide",
                       format_func=lambda word: names[word])
-    before, original, after = showcase.blanked(trace, hidden if hidden in names else first)
+    word = hidden if hidden in names else first
     left, right = st.columns([5, 6], gap="large")
     with left:
-        _prediction(before, original, after)
+        _prediction(trace, word)
     with right:
-        _attention(trace, hidden if hidden in names else first)
+        _attention(trace, word)
     _doors(menu)
 
 
-def _prediction(before: str, original: str, after: str) -> None:
+def _prediction(trace: Trace, word: int) -> None:
+    before, original, after = showcase.blanked(trace, word)
     st.html(f'<p class="sentence">{escape(before)}<span class="blank">?</span>{escape(after)}</p>')
     bert = state.bert()
     if bert.mlm is None:
         st.info("This checkpoint has no masked-word head, so it cannot guess the word.")
         return
-    best = cloze.fill(bert, f"{before}[MASK]{after}", k=6)
-    frame.chart(words.bars(best.head(6), original), key="guess",
-                looking=f"What you are looking at: BERT's guesses for the hidden word, read from both sides. "
-                        f"The word that stood there, *{frame.plain(original)}*, is orange if it is among them.",
-                alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.head(6).itertuples()))
+    pair = len(trace.encoding.texts) == 2
+    best = showcase.guesses(bert, trace.encoding, word)
+    stood = "" if original == MASK else (
+        f" The word that stood there, *{frame.plain(original)}*, is orange if it is among them.")
+    frame.chart(words.bars(best, cloze.vocabulary_word(bert, original)), key="guess",
+                looking=f"*{frame.plain(best['word'][0])}* is BERT's first guess for the hidden word, with "
+                        f"{best['probability'][0]:.0%}, read from both sides"
+                        f"{' and from sentence B' if pair else ''}.{stood}",
+                alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
 
 
-def _attention(trace, word: int) -> None:
+def _attention(trace: Trace, word: int) -> None:
     layer, head = showcase.telling_head(trace, word)
     first = [token for token in trace.tokens if token.segment == 0]
     marked = frozenset(token.position for token in first if token.word == word)

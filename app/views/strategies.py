@@ -41,7 +41,7 @@ def mix_chosen() -> Mix:
 
 def _source() -> str:
     """The text that is looked at."""
-    source = st.segmented_control("Text", SOURCES, default=SOURCES[0], required=True, key="source", bind="query-params")
+    source = st.segmented_control("Text", SOURCES, default=SOURCES[0], required=True, key="passage", bind="query-params")
     if source == SOURCES[0]:
         return PAPER
     if source == SOURCES[2]:
@@ -68,11 +68,15 @@ def _text() -> None:
     st.html(figures.corrupted(encoding, after, fate))
     table = strategies.shares(bert, encoding, mix, draws)
     frame.chart(figures.shares(table), key="shares",
-                looking=f"What you are looking at: {draws} draws counted. Dots are observed shares with their 95 % binomial "
-                        "intervals, orange ticks the expected ones. The fates are shares of the chosen wordpieces.",
+                looking=f"{table['observed'].iloc[0]:.1%} of the wordpieces were chosen over {draws} draws, and "
+                        f"{table['observed'].iloc[1]:.1%} of those were masked. Dots are observed shares with their 95 % "
+                        "intervals, orange ticks the expected ones; the fates are shares of the chosen wordpieces. Each "
+                        "fate is drawn alone, so its interval is binomial; how many are chosen is nearly fixed by the "
+                        "sampler, so that interval is much narrower.",
                 alt="; ".join(f"{row.what}: {row.observed:.1%}, expected {row.expected:.1%}" for row in table.itertuples()))
     if table["expected"].iloc[0] > mix.chosen + 1e-9:
-        st.caption("At least one wordpiece is always chosen, so a text this short gives up more than the rate.")
+        unit = "word" if mix.whole_words else "wordpiece"
+        st.caption(f"At least one {unit} is always chosen, so a text this short gives up more than the rate.")
 
 
 def _model() -> None:

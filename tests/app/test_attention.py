@@ -82,7 +82,8 @@ def test_bertviz_is_disarmed_and_its_size_is_foretold(little, view):
 
 @pytest.mark.parametrize(("drawn", "unit", "hide", "off"), [
     ("attention", "pieces", (), ()), ("attention", "words", ("special", "punctuation"), ((0, 1),)),
-    ("norms", "words", (), ()), ("rollout", "pieces", ("special",), ()), ("sentence", "pieces", (), ()),
+    ("norms", "words", (), ()), ("norms", "pieces", (), ((1, 2),)), ("rollout", "pieces", ("special",), ()),
+    ("rollout", "pieces", (), ((0, 1), (0, 2))), ("sentence", "pieces", (), ()),
     ("off", "pieces", (), ((0, 1),))])
 def test_the_python_for_a_view_runs_and_gives_what_is_shown(little, tmp_path, drawn, unit, hide, off):
     folder = str(little.save(tmp_path / "little"))
@@ -92,7 +93,7 @@ def test_the_python_for_a_view_runs_and_gives_what_is_shown(little, tmp_path, dr
     whole = little.trace(A, B)
     trace = little.trace(A, B, Edits(heads_off=frozenset(off)))
     expected = {"attention": trace.attention, "norms": heads.norms(little, trace),
-                "rollout": heads.rollout(trace.attention), "off": trace.attention - whole.attention,
+                "rollout": heads.rollout(trace), "off": trace.attention - whole.attention,
                 "sentence": little.trace("my cat is cute", B).attention - whole.attention}[drawn]
     if unit == "words":
         expected, texts = heads.words(expected, trace.encoding)
@@ -122,11 +123,32 @@ def test_a_picture_of_one_layer_says_which_layer_it_is(little):
     ids=lambda query: " ".join(query.values())[:24])
 def test_the_page_takes_any_address(query, tmp_path, monkeypatch):
     monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path))
+    opened(**query)
+
+
+def opened(**query: str) -> AppTest:
     app = AppTest.from_function(_page, default_timeout=120)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
     assert not app.exception
+    return app
+
+
+def test_every_panel_is_about_the_model_with_the_heads_off_that_the_board_shows(english):
+    app = opened(panel="What heads do", off="1.2-3.4", a=A, b=B)
+    table = app.dataframe[0].value
+    expected = heads.summary(english.trace(A, B, Edits(heads_off={(0, 1), (2, 3)})))
+    assert table["label"].tolist() == expected["label"].tolist()
+    assert table["label"].tolist().count(heads.OFF) == 2
+    np.testing.assert_allclose(table["entropy"], expected["entropy"], atol=1e-5)
+    taken = opened(panel="Anatomy of a head", off="3.4", layer="3", heads="4", a=A, b=B)
+    assert any("is switched off: it still looks" in said.value for said in taken.info)
+
+
+def test_a_measure_that_an_input_cannot_show_is_said_and_not_shown_as_zero():
+    app = opened(panel="What heads do", measure="share on same word", a="He ran home", b="")
+    assert any("Nothing here can be measured" in said.value for said in app.info)
 
 
 def _page():

@@ -33,7 +33,7 @@ def test_lines_are_drawn_only_where_there_is_weight():
 
 
 def test_the_word_that_stood_there_has_its_own_colour():
-    figure = words.bars(pd.DataFrame({"word": ["tea", "coffee"], "probability": [0.6, 0.4]}), "Coffee")
+    figure = words.bars(pd.DataFrame({"word": ["tea", "coffee"], "probability": [0.6, 0.4]}), "coffee")
     assert len(set(figure.data[0].marker.color)) == 2
 
 

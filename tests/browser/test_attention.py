@@ -150,7 +150,7 @@ def test_what_is_drawn_can_be_other_weights_and_differences(open_page, english, 
     page = open_page(address(layer="3", heads="2"))
     board = board_of(page)
     weighed = heads.norms(english, trace)
-    for name, value in (("Weighted by values", weighed), ("Rollout", heads.rollout(trace.attention))):
+    for name, value in (("Weighted by values", weighed), ("Rollout", heads.rollout(trace))):
         page.get_by_text(name, exact=True).click()
         until(page, f"board.data.quantity === '{name}'")
         head = min(1, value.shape[1] - 1)

@@ -111,7 +111,7 @@ def test_the_map_of_heads_is_coloured_by_layer_or_by_label(open_page, english):
     expect(chart.locator(".legendtext", has_text="previous token").first).to_be_attached()
     settled(page)
     trace = english.trace(A, B)
-    found = {label or "no label" for label in heads.summary(trace.attention, trace.encoding)["label"]}
+    found = {label or "no label" for label in heads.summary(trace)["label"]}
     assert legend(chart) == found | {"chosen"}
 
 
@@ -123,7 +123,7 @@ def test_the_pruning_curve_is_drawn_beside_random_orders(open_page):
     text.press("Control+Enter")
     settled(page)
     page.get_by_role("button", name="Draw the pruning curve").click()
-    expect(page.get_by_text("the loss on 2 masked words")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("The loss on 2 masked words")).to_be_visible(timeout=LONG)
     chart = page.locator(".js-plotly-plot").last
     expect(chart.locator(".legendtext")).to_have_text(["greedy", "by gradient", "random order (baseline)"])
     expect(chart).to_contain_text("heads switched off, of 72")

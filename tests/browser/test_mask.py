@@ -42,7 +42,7 @@ def test_a_link_reopens_the_same_masks(open_page):
 
 
 def test_a_typed_word_gets_its_rank_and_a_long_one_its_product(open_page):
-    page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&typed=lemonade")
+    page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&candidate=lemonade")
     expect(page.get_by_text("as many masks as pieces")).to_be_visible()
     box = page.get_by_label("How likely is a word of your own?")
     expect(box).to_have_value("lemonade")

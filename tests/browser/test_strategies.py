@@ -24,7 +24,7 @@ def test_sliders_change_the_mix(open_page):
 
 
 def test_drawing_again_draws_another(open_page):
-    page = open_page("/strategies?source=a+short+story&rate=30")
+    page = open_page("/strategies?passage=a+short+story&rate=30")
     before = page.locator(".chips").first.inner_text()
     page.get_by_role("button", name="Draw again").click()
     expect(page.locator(".chips").first).not_to_have_text(before)
@@ -36,7 +36,7 @@ def test_a_mix_of_nothing_is_said(open_page):
 
 
 def test_the_three_fates_are_measured(open_page):
-    page = open_page("/strategies?question=What+the+model+sees&source=a+short+story&averaged=20")
+    page = open_page("/strategies?question=What+the+model+sees&passage=a+short+story&averaged=20")
     expect(page.get_by_text("of the random words (its best guess is another word)")).to_be_visible()
 
 

@@ -1,12 +1,14 @@
 """What masking chooses, what it does with it, and that the loss hears of nothing else."""
 
+import hashlib
+
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from model import InputProblem
-from model.masking import KEPT, MASKED, RANDOM, Mix, masked
+from model.masking import KEPT, MASKED, RANDOM, Mix, masked, unit_lengths
 from model.objective import Objective, task
 from model.pairs import Pair
 
@@ -69,6 +71,46 @@ def test_whole_words_are_chosen_whole(english):
             assert len(set(row[words == word])) == 1
     split = masked(ids, english.tokenizer, Mix(chosen=0.3), np.random.default_rng(2)).chosen
     assert any(len(set(row[words == word])) == 2 for row in split for word in range(words.max() + 1))
+
+
+@pytest.fixture(scope="module")
+def long_word(english):
+    """95 words of one piece and among them one of five, in one row; and where the five stand."""
+    pieces = english.tokenizer
+    continuing = [index for index, word in enumerate(pieces.words) if word.startswith("##")][:4]
+    single = [index for index, word in enumerate(pieces.words) if word.isalpha() and len(word) > 2][:96]
+    row = np.array([pieces.cls, *single[:50], *continuing, *single[50:], pieces.sep])
+    return row, slice(50, 55)
+
+
+def test_a_long_word_is_chosen_as_often_as_a_short_one(english, long_word):
+    row, place = long_word
+    draws = 40_000
+    chosen = masked(np.repeat(row[None], draws, axis=0), english.tokenizer, Mix(whole_words=True),
+                    np.random.default_rng(5)).chosen
+    assert unit_lengths(row[None], english.tokenizer, whole_words=True)[0].tolist() == [1] * 49 + [5] + [1] * 46
+    error = np.sqrt(0.15 * 0.85 / draws)
+    assert abs(chosen[:, place].mean() - 0.15) < 4 * error
+    assert (chosen[:, place].all(1) == chosen[:, place].any(1)).all()
+    assert chosen.any(1).all()
+    ordinary = ~special(row, english.tokenizer)
+    assert abs(chosen[:, ordinary].mean() - 0.15) < 0.001
+    assert np.abs(chosen.mean(0)[ordinary] - 0.15).max() < 5 * error
+
+
+def test_single_pieces_are_drawn_as_ever(little):
+    """Recorded once: a training that goes on from its generator must meet the draws it would have met."""
+    pieces = little.tokenizer
+    ids = np.random.default_rng(7).integers(5, pieces.size, (64, 40))
+    ids[:, 0], ids[:, 39] = pieces.cls, pieces.sep
+    ids[::3, 25] = pieces.sep
+    ids[::3, 26:] = pieces.pad
+    out = masked(ids, pieces, Mix(0.7, 0.2, 0.1), np.random.default_rng(11))
+    assert np.argwhere(out.fate[:3]).tolist() == [
+        [0, 3], [0, 6], [0, 7], [0, 14], [1, 7], [1, 12], [1, 13], [1, 20], [1, 29], [1, 33],
+        [2, 7], [2, 8], [2, 25], [2, 32], [2, 37]]
+    digests = [hashlib.sha256(part.astype("<i8").tobytes()).hexdigest()[:16] for part in (out.ids, out.fate)]
+    assert digests == ["cd0ada6696f74c3f", "77dd4196d9cae79e"]
 
 
 def test_the_seed_decides_and_another_seed_decides_otherwise(rows, english):

@@ -81,6 +81,23 @@ def test_importance_over_several_questions_is_their_mean_and_leaves_the_model_al
     assert all(parameter.grad is None for parameter in little.parameters())
 
 
+def test_importance_is_normalised_by_layer_before_heads_are_pruned_by_it(little):
+    """A layer with small gradients is not emptied first: only the order within layers and their shares count."""
+    importance = np.array([[3.0, 4.0, 0.0, 0.0], [0.02, 0.01, 0.02, 0.0]])
+    found = ablation.normalised(importance)
+    np.testing.assert_allclose(found, [[0.6, 0.8, 0, 0], [2 / 3, 1 / 3, 2 / 3, 0]])
+    np.testing.assert_allclose(ablation.normalised(np.zeros((2, 4))), 0)
+    questions = ablation.exam(little, [TEXT], words=3)
+    scores = ablation.importance(little, questions)
+    lengths = np.sqrt((scores ** 2).sum(1, keepdims=True))
+    plain, order = (np.argsort(each.ravel(), kind="stable") for each in (scores, scores / lengths))
+    assert plain.tolist() != order.tolist()
+    heads = ablation.every_head(little)
+    curve = list(ablation.pruned(little, questions, step=1, orders=1))
+    expected = ablation.losses(little, questions, [[heads[i] for i in order[:gone]] for gone in range(len(heads) + 1)])
+    np.testing.assert_allclose([point.gradient for point in curve], expected, atol=1e-4)
+
+
 def test_agreement_is_one_for_the_same_order_and_minus_one_for_the_opposite():
     scores = np.array([[1.0, 4.0], [2.0, 9.0]])
     assert ablation.agreement(scores, scores ** 3) == pytest.approx(1)

@@ -133,18 +133,43 @@ class TestSentences:
                                          "The keys to the cabinet is on the table."])
         assert are > is_
 
-    def test_scoring_together_equals_masking_by_hand(self, little):
-        texts = ["the cat sat", "my dog likes playing on the mat ."]
-        for text, total in zip(texts, cloze.score(little, texts), strict=True):
+    TEXTS = ("the cat sat", "my dogs likes playing on the mat .", "he xyzzy ran , cats !", "zoo [MASK] abc")
+
+    @pytest.mark.parametrize("variant", cloze.VARIANTS)
+    def test_scoring_together_equals_masking_by_hand(self, little, variant):
+        for text, total in zip(self.TEXTS, cloze.score(little, self.TEXTS, variant), strict=True):
             encoding, logs = little.tokenizer.encode(text), []
             for token in encoding.tokens[1:-1]:
-                blank = cloze.masked(little, encoding, [token.position])
-                logs.append(np.log(cloze.probabilities(little, blank, [token.position])[0, token.id]))
+                if token.text == "[MASK]":
+                    continue
+                later = [t.position for t in encoding.tokens if t.word == token.word and t.position > token.position]
+                hidden = [token.position, *(later if variant == "within_word_l2r" else ())]
+                blank = encoding.replaced(dict.fromkeys(hidden, (little.tokenizer.mask, "[MASK]")))
+                states = little(blank)[0, token.position]
+                logs.append(float(little.words(states).log_softmax(-1)[token.id]))
             assert total == pytest.approx(sum(logs), abs=1e-4)
+
+    def test_only_split_words_score_otherwise_when_their_later_pieces_are_hidden_too(self, little):
+        encodings = [little.tokenizer.encode(text, "he ran on") for text in self.TEXTS]
+        for encoding, within, alone in zip(encodings, *(cloze.each(little, encodings, name) for name in cloze.VARIANTS),
+                                           strict=True):
+            scored = [t for t in encoding.tokens if not t.special and t.id != little.tokenizer.mask]
+            last = np.array([sum(other.word == t.word and other.position > t.position for other in scored) == 0
+                             for t in scored])
+            np.testing.assert_allclose(within[last], alone[last], atol=1e-5)
+            assert (np.abs(within - alone)[~last] > 1e-4).all()
+
+    def test_a_rare_word_is_less_likely_when_its_pieces_do_not_give_each_other_away(self, english):
+        within, alone = (cloze.score(english, ["The zookeeper bought souvenirs."], name)[0] for name in cloze.VARIANTS)
+        assert within < alone - 1
+
+    def test_an_unknown_variant_is_said(self, little):
+        with pytest.raises(InputProblem, match="within_word_l2r, original"):
+            cloze.score(little, ["the cat"], "global")
 
     def test_small_batches_give_the_same_scores(self, little):
         encodings = [little.tokenizer.encode(text) for text in ("the cat sat", "a dog ran on the mat .", "he is cute")]
-        for one, other in zip(cloze.each(little, encodings, 16), cloze.each(little, encodings), strict=True):
+        for one, other in zip(cloze.each(little, encodings, tokens_at_once=16), cloze.each(little, encodings), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
 
 

@@ -45,6 +45,47 @@ def test_a_text_without_repetition_is_refused_in_words(little):
         contexts.steadiness(contexts.gather(little, ["the cat sat on my mat"]))
 
 
+def planted_sentences(vectors: list[list[list[float]]]) -> contexts.Contexts:
+    """Sentences whose tokens have these vectors, at one layer."""
+    sentence = np.array([index for index, tokens in enumerate(vectors) for _ in tokens], np.int32)
+    count = len(sentence)
+    where = contexts.Places(tuple("x" for _ in vectors), ("x",) * count, sentence, np.zeros((count, 2), np.int32),
+                            np.zeros(count, np.int32))
+    return contexts.Contexts(where, np.array([[vector for tokens in vectors for vector in tokens]], np.float32))
+
+
+def test_intra_sentence_similarity_is_that_of_the_formula():
+    found = contexts.intra_sentence(planted_sentences([[[1, 0], [0, 1]], [[2, 0], [3, 0]], [[5, 5]], [[1, 0], [-1, 2]]]))
+    assert found.sentences.tolist() == [0, 1, 3]  # one word is its own mean, whatever the model does
+    expected = [np.sqrt(0.5), 1.0, np.mean([0.0, 2 / np.sqrt(5)])]
+    np.testing.assert_allclose(found.each[0], expected, atol=1e-6)
+    assert found.mean[0] == pytest.approx(np.mean(expected))
+
+
+def test_intra_sentence_similarity_of_noise_is_its_baseline_and_of_sentences_with_a_direction_is_more():
+    generator = np.random.default_rng(3)
+    noise = generator.normal(size=(60, 9, 20))
+    found = contexts.intra_sentence(planted_sentences(noise.tolist()))
+    assert found.mean[0] == pytest.approx(1 / 3, abs=0.02)  # nine unrelated tokens: 1/√9
+    assert found.mean[0] == pytest.approx(found.shuffled[0], abs=0.02)
+    theirs = contexts.intra_sentence(planted_sentences((noise + 2 * generator.normal(size=(60, 1, 20))).tolist()))
+    assert theirs.mean[0] > theirs.shuffled[0] + 0.3
+
+
+def test_intra_sentence_similarity_of_the_model_is_that_of_its_traces(little, gathered):
+    found = contexts.intra_sentence(gathered)
+    for index, text in enumerate(TEXT):
+        states = little.trace(text).hidden[:, 1:-1]  # (layers, seq, hidden)
+        mean = states.mean(1, keepdims=True)
+        cosines = (states * mean).sum(-1) / np.linalg.norm(states, axis=-1) / np.linalg.norm(mean, axis=-1)
+        np.testing.assert_allclose(found.each[:, index], cosines.mean(1), atol=1e-5)
+
+
+def test_sentences_of_one_word_are_refused_in_words(little):
+    with pytest.raises(model.InputProblem, match="two words"):
+        contexts.intra_sentence(contexts.gather(little, ["the", "cat"]))
+
+
 def test_neighbours_equal_brute_force(gathered):
     index = neighbours.Index.of(gathered, 2)
     vector = gathered.vectors[2, 4]

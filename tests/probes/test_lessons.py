@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.menu import PAGES
-from model import Edits, InputProblem
+from model import Bert, BertConfig, Edits, InputProblem, tokenizer
 from probes import cloze, heads, lessons, nextsentence, sight
 from probes.lessons import Question
 from tests.conftest import ROOT
@@ -77,6 +77,18 @@ def test_a_head_is_read_word_by_word_and_a_word_that_stands_twice_counts_twice(e
     ends = [place for place, text in enumerate(texts) if text == "[SEP]"]
     assert len(ends) == 2
     np.testing.assert_allclose(answer.values, (row[texts.index("unbelievably")], row[ends].sum()), rtol=1e-5)
+
+
+@pytest.mark.parametrize("lowercase, text, word, option", [
+    (True, "the cafe is open", "Café", "OPEN"), (False, "the Cafe is open", "Cafe", "open"),
+    (False, "the Cafe is open", "cafe", "the")])
+def test_words_are_found_by_the_models_own_spelling(lowercase, text, word, option):
+    pieces = tokenizer.from_words("the The cafe Cafe is open".split(), lowercase)
+    bert = Bert.random(BertConfig(pieces.size, 16, 1, 2, 32, 32), pieces, seed=4).requires_grad_(False)
+    answer = lessons.answer(bert, asked("looks", (option, "[SEP]"), text=text, word=word, layer=0, head=1))
+    trace = bert.trace(text)
+    at = [place for place, said in enumerate(trace.texts) if said == option.lower()]
+    np.testing.assert_allclose(answer.values, (trace.attention[0, 1, 2, at].sum(), trace.attention[0, 1, 2, -1]), rtol=1e-5)
 
 
 def test_before_the_first_layer_only_the_position_tells_two_uses_of_a_word_apart(english):

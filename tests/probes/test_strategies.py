@@ -35,6 +35,27 @@ class TestText:
         assert table["observed"].iloc[0] == table["expected"].iloc[0] == 0.25
 
     @pytest.mark.parametrize("whole", [False, True])
+    @pytest.mark.parametrize("rate", [0.07, 0.15, 0.4])
+    def test_the_interval_of_the_chosen_share_covers_it_in_95_of_100_and_is_no_wider(self, little, whole, rate):
+        encoding = little.tokenizer.encode("the cats sat on the mat . my dogs likes playing , he ran zig zag .")
+        mix, draws, times = Mix(chosen=rate, whole_words=whole), 30, 800
+        tables = [strategies.shares(little, encoding, mix, draws, seed).iloc[0] for seed in range(times)]
+        covered = np.mean([row["low"] - 1e-12 <= row["expected"] <= row["high"] + 1e-12 for row in tables])
+        assert 0.93 <= covered <= 0.98  # counts are whole numbers, so the coverage cannot be met to the digit
+        observed = np.array([row["observed"] for row in tables])
+        assert observed.mean() == pytest.approx(tables[0]["expected"], abs=4 * observed.std() / np.sqrt(times))
+        assert (tables[0]["high"] - tables[0]["low"]) / 2 == pytest.approx(1.96 * observed.std(), rel=0.08)
+
+    def test_a_count_that_is_fixed_has_no_error(self, little):
+        row = strategies.shares(little, little.tokenizer.encode("the cat sat on"), Mix(chosen=0.5), 20).iloc[0]
+        assert row["low"] == row["observed"] == row["high"] == 0.5
+
+    def test_a_short_text_of_whole_words_gives_one_of_its_words(self, little):
+        row = strategies.shares(little, little.tokenizer.encode("playing dogs ran"), Mix(whole_words=True), 4000).iloc[0]
+        assert row["expected"] == pytest.approx(1 / 3)
+        assert row["low"] <= 1 / 3 <= row["high"]
+
+    @pytest.mark.parametrize("whole", [False, True])
     def test_special_tokens_are_never_chosen(self, little, whole):
         encoding = little.tokenizer.encode("my dog likes playing", "he ran")
         ids = np.repeat([encoding.ids], 200, axis=0)

@@ -240,16 +240,17 @@ class Board {
         this.draw();
       }
     });
-    this.watcher.observe(this.stage);
   }
 }
 
 export default function (component) {
   const { data, parentElement, setStateValue } = component;
   const bytes = data instanceof Uint8Array ? data : fromBase64(data);
-  parentElement.board ??= new Board(parentElement);
-  parentElement.board.receive(decode(bytes), (choice) => setStateValue("choice", choice));
+  const board = (parentElement.board ??= new Board(parentElement));
+  const mount = (board.mount = Symbol("mount"));
+  board.watcher.observe(board.stage);
+  board.receive(decode(bytes), (choice) => setStateValue("choice", choice));
   return () => {
-    parentElement.board?.watcher.disconnect();
+    if (board.mount === mount) board.watcher.disconnect(); // an older mount must not take the observer from a newer one
   };
 }

@@ -77,8 +77,8 @@ function caption(board) {
 
 function spoken(board, layer, head) {
   const row = board.weights.row(layer);
-  const note = row >= 0 && board.data.notes ? board.data.notes[row][head] : "";
   const off = board.isOff(layer, head) ? ", switched off" : "";
+  const note = !off && row >= 0 && board.data.notes ? board.data.notes[row][head] : "";
   return `${board.layerName(layer)}${board.data.headCount > 1 ? `, head ${head + 1}` : ""}${off}${note ? ` · ${note}` : ""}`;
 }
 
@@ -88,7 +88,10 @@ function said(board) {
   const parts = [];
   const gone = weights.units.length - weights.shown.length;
   if (gone && weights.rescaled) {
-    const lost = weights.rows ? ` On average ${percent(weights.lost / weights.rows)} of the weight went to them.` : "";
+    const all = choice.view === "model";
+    const rows = all ? data.layers.map((_, row) => row) : [weights.row(choice.layer)].filter((row) => row >= 0);
+    const share = rows.length ? percent(weights.hiddenShare(rows, all ? board.allHeads() : board.chosenHeads())) : "";
+    const lost = share ? ` On average ${share} of the weight of ${all ? "all heads" : "the heads shown"} went to them.` : "";
     parts.push(`${gone} tokens are hidden; the remaining weights of each row are rescaled to sum to one.${lost}`);
   } else if (gone) {
     parts.push(`${gone} tokens are hidden; values are shown as they are, not rescaled.`);

@@ -13,8 +13,7 @@ class Weights {
     if (!this.shown.length) this.shown = this.units;
     this.rescaled = data.normalised && this.shown.length < this.units.length;
     this.top = data.normalised ? 1 : Math.max(data.scale, 1e-12);
-    this.lost = 0;
-    this.rows = 0;
+    this.lost = new Map();
   }
 
   // The row of the payload that holds a layer, or -1 while Python has not sent it.
@@ -46,13 +45,14 @@ class Weights {
       }));
     }
     if (this.rescaled) {
+      let lost = 0;
       for (let u = 0; u < count; u++) {
         const rowOf = made.subarray(u * count, (u + 1) * count);
         const sum = rowOf.reduce((a, b) => a + b, 0);
-        this.lost += 1 - sum;
-        this.rows += 1;
+        lost += 1 - sum;
         if (sum > 1e-6) for (let v = 0; v < count; v++) rowOf[v] /= sum;
       }
+      this.lost.set(key, lost / count);
     }
     const allowed = this.choice.edges;
     if (allowed.length < 4) {
@@ -62,6 +62,15 @@ class Weights {
       }
     }
     return made;
+  }
+
+  // The mean share of a row's weight that went to hidden units, over these heads of these rows of the payload.
+  hiddenShare(rows, heads) {
+    const shares = rows.flatMap((row) => heads.map((head) => {
+      this.matrix(row, head);
+      return this.lost.get(row * this.data.headCount + head);
+    }));
+    return shares.reduce((sum, share) => sum + share, 0) / shares.length;
   }
 
   // The mean of several heads, what the heatmap shows when more than one is chosen.

@@ -5,7 +5,7 @@ import streamlit as st
 from app import frame, state
 from app.components import board
 from app.components.board import Choice
-from model import Trace
+from model import Edits, Trace
 from probes import heads
 
 from . import address, anatomy, behaviour, drawn, familiar, grammar, sharing, without
@@ -18,13 +18,16 @@ PANELS = {"anatomy": ("Anatomy of a head", anatomy.panel), "behaviour": ("What h
 
 def page() -> None:
     frame.title("Attention", "Which token looks at which, in every head, and does it matter?")
-    bert, trace = state.bert(), state.trace()
-    frame.notes(trace.note)
+    bert, whole = state.bert(), state.trace()
+    frame.notes(whole.note)
     what = drawn.control()
     second = drawn.second_sentence() if what == "sentence" else ""
-    start = _start(trace)
+    start = _start(whole)
     turn = st.session_state["attention_turn"]
-    shown = drawn.picture(what, bert, board.chosen(BOARD, start, turn), second, _labels)
+    now = board.chosen(BOARD, start, turn)
+    edits = Edits(heads_off=frozenset(now.off))
+    trace = bert.trace(*state.texts(), edits) if now.off else whole  # what every panel is about, as the board is
+    shown = drawn.picture(what, bert, whole, trace, edits, now.layer, second, _labels)
     choice = board.board(shown, choice=start, turn=turn, switchable=True, key=BOARD)
     st.session_state["attention_choice"] = choice
     address.write(choice)
@@ -53,4 +56,4 @@ def _start(trace: Trace) -> Choice:
 
 
 def _labels(trace: Trace) -> list[list[str]]:
-    return heads.square(heads.summary(trace.attention, trace.encoding), "label").tolist()
+    return heads.square(heads.summary(trace), "label").tolist()

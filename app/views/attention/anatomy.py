@@ -21,6 +21,9 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
     at = right.selectbox("Token looked at", range(len(names)), format_func=lambda i: names[i],
                          index=_place(pinned[1], None, len(names), int(trace.attention[layer, head, looks].argmax())))
     taken = anatomy(bert, trace, layer, head, looks)
+    if not taken.gate:
+        st.info(f"Head {head + 1} of layer {layer + 1} is switched off: it still looks, but what it mixes in step 4 counts "
+                "as zero, and in step 5 it adds nothing.")
     _states(bert, trace, taken, layer, head, looks)
     _neurons(taken, trace.texts, looks, at)
     _weights(taken, trace.texts, looks, at)

@@ -13,6 +13,12 @@ from . import ordered
 
 MEASURES = {"entropy": "entropy (bits)", "distance": "distance (tokens)"} | {
     kind: f"share on {kind}" for kind in heads.KINDS}
+CLARK = ("Three things differ from the paper's own program. The first token has nothing before it and the last nothing "
+         "after it, so *previous* and *next* are divided by the n − 1 tokens that can, not by n: a perfect head reaches "
+         "100 %. In the same way *same word* and *punctuation* count only where a word is split or a sign is there. "
+         "*Punctuation* is every sign and symbol of Unicode, not the full stop and the comma alone. And over a corpus every "
+         "token counts alike, where the paper averages documents: short ones, in which everything is near, would weigh as "
+         "much as long ones.")
 WORK = "probes.headruns:corpus"
 ORDERED = "read"
 
@@ -27,7 +33,7 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
         count, table, even = found
         words = f"averaged over {count:,} sentences of your corpus"
     else:
-        table, words = heads.summary(trace.attention, trace.encoding), "on this input"
+        table, words = heads.summary(trace), "on this input"
         even = survey.even([trace.encoding])
     _grid(table, even, choice, words)
     _table(table, words)
@@ -38,6 +44,10 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
 def _grid(table, even: dict[str, float], choice: Choice, words: str) -> None:
     measure = st.selectbox("Measure", list(MEASURES), format_func=lambda name: MEASURES[name], key="measure",
                            bind="query-params")
+    if table[measure].isna().any():
+        st.info(f"Nothing here can be measured as *{MEASURES[measure]}*: no word is split into pieces, or no sign stands in "
+                "the text.")
+        return
     frame.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
                              words=heads.square(table, "label")), key="behaviour",
                 looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed. "
@@ -47,9 +57,11 @@ def _grid(table, even: dict[str, float], choice: Choice, words: str) -> None:
 
 def _table(table, words: str) -> None:
     shown = table.drop(columns="most").assign(layer=table["layer"] + 1, head=table["head"] + 1)
-    st.caption(f"What you are looking at: every head {words}, to sort by any column. Labels follow Clark et al. (2019): "
-               f"at least {heads.POSITIONAL:.0%} on the previous or next token or itself, {heads.SPECIAL:.0%} on a special "
-               f"token or punctuation; broad is at least {heads.BROAD:.0%} of the largest possible entropy.")
+    labelled = table["label"].ne("").sum()
+    st.caption(f"{labelled} of {len(table)} heads have a label {words}; sort by any column. Labels follow Clark et al. "
+               f"(2019): at least {heads.POSITIONAL:.0%} on the previous or next token or itself, {heads.SPECIAL:.0%} on a "
+               f"special token or punctuation; broad is at least {heads.BROAD:.0%} of the largest possible entropy.",
+               help=CLARK)
     columns = {"label": st.column_config.TextColumn(width="medium")} | {
         name: st.column_config.NumberColumn(format="%.2f") for name in MEASURES}
     st.dataframe(shown[["layer", "head", "label", *MEASURES]], hide_index=True, height=380, column_config=columns,
@@ -58,10 +70,15 @@ def _table(table, words: str) -> None:
 
 def _map(trace: Trace, table, choice: Choice) -> None:
     colour = st.segmented_control("Colour by", ["layer", "label"], default="layer", required=True, key="colour")
-    points = heads.plane(heads.similarity(trace.attention))
+    found = heads.similarity(trace.attention)
+    points = heads.plane(found.bits)
+    some = "" if found.used == found.queries else (
+        f" For so long an input {found.used} of {found.queries} tokens were drawn to compare by: a divergence is off by up "
+        f"to {found.error:.3f} bits.")
     frame.chart(figures.head_map(points, table, colour or "layer", (choice.layer, choice.heads[0])), key="headmap",
-                looking="What you are looking at: each point is a head; near heads attend alike on this input "
-                        "(Jensen–Shannon divergence, laid out in two dimensions). Axes have no meaning of their own.",
+                looking=f"Two heads are {found.typical:.2f} bits apart on average, of at most 1. Each point is a head; near "
+                        "heads attend alike on this input (Jensen–Shannon divergence, laid out in two dimensions). Axes "
+                        f"have no meaning of their own.{some}",
                 alt="Map of all heads by similarity of their attention.")
 
 

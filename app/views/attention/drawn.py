@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import frame, limits, state
-from app.components.board import Choice, Picture
+from app.components.board import Picture
 from model import Bert, Edits, Trace
 from probes import heads
 
@@ -13,11 +13,13 @@ MEANING = {
     "attention": ("Attention", "How much of each row's look goes to each column. Attention says where a head reads, not "
                                "why the model answers as it does: attention is not explanation."),
     "norms": ("Weighted by values", "Attention times the length of the vector it carries (Kobayashi et al., 2020). A "
-                                    "token that gets much attention but carries little, often [SEP], fades. It says how "
-                                    "much is moved, not whether that matters to the answer."),
+                                    "token that gets much attention but carries little, often [SEP], fades, and a head "
+                                    "that is switched off carries nothing. It says how much is moved, not whether that "
+                                    "matters to the answer."),
     "rollout": ("Rollout", "How much of each input token could have flowed to each position up to this layer, all heads "
-                           "averaged and half of each step kept in place (Abnar & Zuidema, 2020). It follows the paths "
-                           "only; what values and feed-forward layers do on the way is left out."),
+                           "averaged and half of each step kept in place (Abnar & Zuidema, 2020); heads that are switched "
+                           "off are left out. It follows the paths only; what values and feed-forward layers do on the way "
+                           "is left out."),
     "sentence": ("Against a sentence", "Second minus first: blue where the second sentence gets more attention, orange "
                                        "where less. Only tokens that both have are compared; small differences can come "
                                        "from length alone."),
@@ -40,19 +42,16 @@ def second_sentence() -> str:
                          help="Change a word or two: the difference is drawn on the tokens both sentences have.")
 
 
-def picture(drawn: str, bert: Bert, now: Choice, second: str, notes: Callable[[Trace], list[list[str]]]) -> Picture:
-    """The values for the board, of this choice of heads switched off; one layer only where all would be too many."""
-    a, b = state.texts()
-    whole = state.trace()
-    edits = Edits(heads_off=frozenset(now.off)) if now.off else None
-    trace = bert.trace(a, b, edits) if edits else whole
+def picture(drawn: str, bert: Bert, whole: Trace, trace: Trace, edits: Edits, layer: int, second: str,
+            notes: Callable[[Trace], list[list[str]]]) -> Picture:
+    """The values for the board: of the whole model and of the one with these edits; one layer where all are too many."""
     positions, texts = list(range(len(trace.tokens))), trace.texts
     if drawn == "norms":
         values = heads.norms(bert, trace)
     elif drawn == "rollout":
-        values = heads.rollout(trace.attention)
+        values = heads.rollout(trace)
     elif drawn == "sentence":
-        other = bert.trace(second, b, edits)
+        other = bert.trace(second, state.texts()[1], edits)
         frame.notes(other.note)
         values, positions, there = heads.difference(trace, other)
         texts = [trace.texts[i] if trace.texts[i] == other.texts[j] else f"{trace.texts[i]}→{other.texts[j]}"
@@ -65,7 +64,7 @@ def picture(drawn: str, bert: Bert, now: Choice, second: str, notes: Callable[[T
     tokens = [trace.tokens[position] for position in positions]
     layers, labels = list(range(len(values))), notes(trace) if drawn == "attention" else None
     if values.size > limits.BOARD_VALUES:
-        layers = [now.layer]
-        values, labels = values[layers], labels and [labels[now.layer]]
+        layers = [layer]
+        values, labels = values[layers], labels and [labels[layer]]
     return Picture(values, texts, [token.segment for token in tokens], [token.word for token in tokens],
                    layers, bert.config.num_hidden_layers, labels, name, meaning)

@@ -10,6 +10,10 @@ from model import Bert, InputProblem, Trace
 from probes import ablation, headruns
 
 WORK = "probes.headruns:pruning"
+MICHEL = ("Importance of a head: the mean over the masked words of |∂ loss / ∂ gate|, divided by the length (ℓ2) of its "
+          "layer, as the paper's pruning does. A head has one gate for a whole input, so the absolute value is taken of the "
+          "sum over positions; the authors' program takes it at every position and sums after that. Equation 2 of the paper "
+          "can be read both ways, and the two orders differ.")
 SENTENCES = """The old man walked slowly down the long street.
 She put the keys on the table and closed the door.
 The children played in the garden until the sun went down.
@@ -116,9 +120,13 @@ def _pruning() -> None:
             return
         curve, words = headruns.pruning_found(job.folder)
         heads = state.bert().config.num_hidden_layers * state.bert().config.num_attention_heads
+        whole, half = curve.iloc[0], curve.iloc[len(curve) // 2]
+        st.caption(f"With {half['gone']} of {heads} heads off the loss goes from {whole['greedy']:.2f} to "
+                   f"{half['greedy']:.2f} bits (greedy), {half['gradient']:.2f} (by gradient) and {half['middle']:.2f} "
+                   "(random orders).", help=MICHEL)
         frame.chart(figures.pruning(curve, heads), key="pruning",
-                    looking=f"What you are looking at: the loss on {words} masked words as heads go. *Greedy* takes off "
-                            "those that hurt least now, *by gradient* follows the order of Michel et al. (2019); dotted is "
+                    looking=f"The loss on {words} masked words as heads go. *Greedy* takes off those that hurt least now, "
+                            "*by gradient* follows the importance of Michel et al. (2019), normalised by layer; dotted is "
                             "the mean of random orders, with their range. The greedy order is chosen on these same words: "
                             "new words would fare a little worse.",
                     alt="Three curves of loss against the number of heads switched off.")

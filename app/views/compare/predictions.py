@@ -48,7 +48,7 @@ def _guess(side: Side, hidden: int):
     masks = cloze.masks(side.bert, encoding)
     places = [masks[before.count(MASK)]]
     best = cloze.best(side.bert, encoding, places, SHOWN)
-    frame.chart(words.bars(best, original), key=f"guess {side.label} {side.a} {hidden}",
+    frame.chart(words.bars(best, cloze.vocabulary_word(side.bert, original)), key=f"guess {side.label} {side.a} {hidden}",
                 looking=f"What you are looking at: the guesses of {frame.plain(side.label)} for the hidden word; "
                         f"*{frame.plain(original)}* is orange if it is among them.",
                 alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))

@@ -54,8 +54,10 @@ def _corpus(layer: int) -> neighbours.Index | None:
     if not jobs.exists(id):
         return None
     job = panel.job(id)
-    if job.work != WORK or job.arguments.get("checkpoint") != checkpoint:
-        st.info("The corpus in this address was indexed with another model: choose that model, or index it again.")
+    if (job.work != WORK or job.arguments.get("checkpoint") != checkpoint
+            or job.folder.stat().st_mtime < state.changed()):
+        st.info("The corpus in this address was indexed with another model, or before this one was last written: choose "
+                "that model, or index it again.")
         return None
     if job.state != "done":
         return None

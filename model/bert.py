@@ -77,16 +77,20 @@ class Batch:
         return torch.zeros_like(self.mask, dtype=torch.float32).masked_fill(~self.mask, -torch.inf)[:, None, None, :]
 
     @classmethod
-    def of(cls, inputs: "Encoding | Sequence[Encoding] | Batch", pad: int = 0) -> "Batch":
+    def of(cls, inputs: "Encoding | Sequence[Encoding] | Batch", pad: int = 0,
+           device: torch.device | None = None) -> "Batch":
+        """Encodings as tensors on a device; a batch that is there already stays as it is."""
         if isinstance(inputs, Batch):
-            return inputs
+            if device is None or inputs.ids.device == device:
+                return inputs
+            return cls(inputs.ids.to(device), inputs.segments.to(device), inputs.mask.to(device))
         encodings = [inputs] if isinstance(inputs, Encoding) else list(inputs)
         length = max(len(encoding) for encoding in encodings)
         fill = [length - len(encoding) for encoding in encodings]
         return cls(
-            torch.tensor([e.ids + [pad] * n for e, n in zip(encodings, fill, strict=True)]),
-            torch.tensor([e.segments + [0] * n for e, n in zip(encodings, fill, strict=True)]),
-            torch.tensor([[True] * len(e) + [False] * n for e, n in zip(encodings, fill, strict=True)]))
+            torch.tensor([e.ids + [pad] * n for e, n in zip(encodings, fill, strict=True)], device=device),
+            torch.tensor([e.segments + [0] * n for e, n in zip(encodings, fill, strict=True)], device=device),
+            torch.tensor([[True] * len(e) + [False] * n for e, n in zip(encodings, fill, strict=True)], device=device))
 
 
 class Embeddings(nn.Module):
@@ -272,7 +276,7 @@ class Bert(nn.Module):
 
     def _asked(self, inputs: Encoding | Sequence[Encoding] | Batch, edits: Edits | Sequence[Edits] | None
                ) -> tuple[Batch, Compiled]:
-        batch = Batch.of(inputs, self.config.pad_token_id)
+        batch = Batch.of(inputs, self.config.pad_token_id, self.embeddings.token.weight.device)
         if batch.ids.shape[1] > self.config.max_position_embeddings:
             raise InputProblem(f"This model reads at most {self.config.max_position_embeddings} wordpieces at once.")
         return batch, compiled(edits, self.config, batch.mask)

@@ -144,7 +144,7 @@ def finetune(bert: Bert, names: Sequence[str], unit: str, train: Labelled, test:
         for group in optimizer.param_groups:
             group["lr"] = plan.rate * min(done / WARMUP, (1 - done) / (1 - WARMUP))
         scores, asked = _scored(tuned, train, rows)
-        loss = F.cross_entropy(scores, torch.from_numpy(train.labels[asked]))
+        loss = F.cross_entropy(scores, torch.from_numpy(train.labels[asked]).to(scores.device))
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(tuned.parameters(), CLIP)
@@ -176,7 +176,7 @@ def probabilities(tuned: Tuned, given: Labelled) -> np.ndarray:
     with torch.inference_mode():
         for rows in alike(given.encodings):
             scores, asked = _scored(tuned, given, np.array(rows))
-            said[asked] = scores.softmax(-1).numpy()
+            said[asked] = scores.softmax(-1).cpu().numpy()
     return said
 
 

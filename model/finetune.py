@@ -122,7 +122,7 @@ def load(folder: str | Path) -> Tuned:
             tensor = found.get(f"{name}.{leaf}")
             if tensor is None or tensor.shape != parameter.shape:
                 raise CheckpointProblem(f"{folder}: the weights {name}.{leaf} are missing or of another shape.")
-            parameter.data = tensor.to(torch.float32)
+            parameter.data = tensor.to(torch.float32, copy=True)
     return tuned.eval().requires_grad_(False)
 
 

@@ -1,1 +1,1 @@
-"""Side by side with the tools people use today: same work, same outputs, interleaved, medians."""
+"""Side by side with the tools people use today: each row says what both sides do; interleaved, medians."""

@@ -1,4 +1,4 @@
-"""The matrix of a document, all pairs of 40 sentences, against a loop of single pairs in transformers."""
+"""The matrix of a document, all pairs of 40 sentences, against transformers in sorted batches and pair by pair."""
 
 import random
 import tempfile
@@ -12,11 +12,12 @@ from transformers import AutoTokenizer, BertForNextSentencePrediction
 from transformers.utils import logging
 
 import model
-from bench.timing import Row, compare
+from bench.timing import AS_USED, SAME, Row, compare
 from model import smallworld
 from probes import nextsentence, order
 
 SENTENCES = 40
+BATCH = 64
 
 
 def rows() -> Iterator[Row]:
@@ -38,6 +39,25 @@ def rows() -> Iterator[Row]:
             return [float(theirs(**cut(a, b, return_tensors="pt")).logits.softmax(-1)[0, 0]) for a, b in pairs]
 
     every = list(permutations(sentences, 2))
-    np.testing.assert_allclose(mine()[~np.eye(SENTENCES, dtype=bool)][:100], loop(every[:100]), atol=1e-5)
-    yield compare(f"document matrix, {SENTENCES} sentences, {len(every):,} pairs", mine, lambda: loop(every),
-                  "transformers, pair by pair", 2.0, repeats=3)
+
+    def in_batches() -> np.ndarray:
+        """Pairs of similar length together, as ours."""
+        inputs = cut([a for a, _ in every], [b for _, b in every])
+        order_ = sorted(range(len(every)), key=lambda at: len(inputs["input_ids"][at]))
+        shares = np.empty(len(every))
+        with torch.inference_mode():
+            for start in range(0, len(every), BATCH):
+                rows_ = order_[start: start + BATCH]
+                chosen = {name: [values[at] for at in rows_] for name, values in inputs.items()}
+                padded = cut.pad(chosen, return_tensors="pt")
+                shares[rows_] = theirs(**padded).logits.softmax(-1)[:, 0]
+        return shares
+
+    expected = mine()[~np.eye(SENTENCES, dtype=bool)]
+    np.testing.assert_allclose(expected[:100], loop(every[:100]), atol=1e-5)
+    np.testing.assert_allclose(expected, in_batches(), atol=1e-5)
+    name = f"document matrix, {SENTENCES} sentences, {len(every):,} pairs"
+    yield compare(name, mine, in_batches, f"transformers, batches of {BATCH}", 1.0, repeats=3, work=SAME,
+                  sides="both: every pair once, from text, in batches of similar length")
+    yield compare(name, mine, lambda: loop(every), "transformers, pair by pair", 2.0, repeats=3, work=AS_USED,
+                  sides="ours in batches of similar length, theirs one pair after the other")

@@ -1,4 +1,4 @@
-"""Two ways to do the same work, timed in turn, so that a busy machine slows both alike."""
+"""Two ways to do a piece of work, timed in turn, so that a busy machine slows both alike."""
 
 import gc
 import statistics
@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+at_most: int | None = None  # repeats of any comparison; the command line sets it for a quick look
+SAME, AS_USED = "same", "as used"  # the same work on both sides; what one gets from each as it is used
+
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: medians in seconds, their ratio, and the aim for it."""
+    """One line of the table: medians in seconds, their ratio, the aim for it, and what each side does in that time."""
 
     name: str
     against: str
@@ -17,37 +20,54 @@ class Row:
     theirs: float
     aim: float | None = None
     note: str = ""
+    work: str = AS_USED
+    sides: str = ""
+    repeats: int = 1
 
     @property
     def ratio(self) -> float:
         return self.theirs / self.ours
 
+    @property
+    def verdict(self) -> str:
+        return "" if self.aim is None else f"{self.aim:.1f}×, {'reached' if self.ratio >= self.aim else 'missed'}"
+
+    def __str__(self) -> str:
+        """The row as it comes: one line, then what each side did."""
+        line = f"  {self.name}: {_seconds(self.ours)} against {_seconds(self.theirs)} ({self.against}), {self.ratio:.2f}×"
+        extra = "; ".join(part for part in (self.sides, self.note) if part)
+        return f"{line} [{self.work}]" + (f"\n      {extra}" if extra else "")
+
 
 def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object], against: str,
-            aim: float | None = None, repeats: int = 9, note: str = "") -> Row:
+            aim: float | None = None, repeats: int = 9, note: str = "", work: str = AS_USED, sides: str = "") -> Row:
     """Run both once to warm up, then in turn `repeats` times, and keep the medians."""
+    repeats = min(repeats, at_most or repeats)
     ours(), theirs()
     spent: tuple[list[float], list[float]] = ([], [])
     gc.collect()
     for turn in range(repeats):
         pair = ((ours, spent[0]), (theirs, spent[1]))
-        for work, times in pair if turn % 2 else reversed(pair):
+        for action, times in pair if turn % 2 else reversed(pair):
             started = time.perf_counter()
-            work()
+            action()
             times.append(time.perf_counter() - started)
-    return Row(name, against, statistics.median(spent[0]), statistics.median(spent[1]), aim, note)
+    return Row(name, against, statistics.median(spent[0]), statistics.median(spent[1]), aim, note, work, sides, repeats)
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as text, the ratio against its aim."""
-    lines = [f"{'what':58} {'against':24} {'ours':>10} {'theirs':>10} {'ratio':>8} {'aim':>6}"]
-    for row in rows:
-        aim = "" if row.aim is None else f"{row.aim:.1f}×"
-        verdict = "" if row.aim is None else ("  ok" if row.ratio >= row.aim else "  below")
-        lines.append(f"{row.name:58} {row.against:24} {_seconds(row.ours):>10} {_seconds(row.theirs):>10} "
-                     f"{row.ratio:7.2f}× {aim:>6}{verdict}  {row.note}".rstrip())
-    return "\n".join(lines)
+    """The rows as one plain table, with what each side does below it."""
+    sides = list(dict.fromkeys(row.sides for row in rows if row.sides))
+    cells = [["what", "against", "ours", "theirs", "ratio", "work", "aim", "runs"]]
+    cells += [[row.name, row.against, _seconds(row.ours), _seconds(row.theirs), f"{row.ratio:.2f}×",
+               row.work + (f" ({sides.index(row.sides) + 1})" if row.sides else ""), row.verdict, str(row.repeats)]
+              for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    lines += ["", "Medians of runs in turn. Work: 'same' on both sides, or 'as used': what one gets from each."]
+    return "\n".join([*lines, *(f"({number}) {said}" for number, said in enumerate(sides, 1))])
 
 
 def _seconds(value: float) -> str:
-    return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
+    return f"{value * 1e6:.1f} µs" if value < 1e-3 else f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"

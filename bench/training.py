@@ -1,10 +1,12 @@
-"""Wordpieces learned from in a second against transformers' BertForPreTraining: the same pairs, batch and AdamW.
+"""Wordpieces learned from in a second against transformers' BertForPreTraining, from the same pairs.
 
-Ours are batched as our training batches them, by length; theirs as they come, padded to the longest of each batch.
+Once on the same batches with the same optimizer, and once as each is used: ours batched by length, as our training does it,
+theirs as they come, padded to the longest of each batch, with AdamW as it comes.
 """
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import torch
 from transformers import BertForPreTraining
 from transformers.utils import logging
 
-from bench.timing import Row, compare
+from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert, BertConfig, store, tokenizer
 from model.masking import Mix
 from model.objective import Objective, Task, task
@@ -29,27 +31,47 @@ def rows() -> Iterator[Row]:
     logging.disable_progress_bar()
     for vocabulary, aim in AIMS.items():
         with tempfile.TemporaryDirectory() as folder:
-            yield _trained(vocabulary, aim, Path(folder))
+            yield from _trained(vocabulary, aim, Path(folder))
 
 
-def _trained(vocabulary: int, aim: float, folder: Path) -> Row:
+def _trained(vocabulary: int, aim: float, folder: Path) -> Iterator[Row]:
     pieces = tokenizer.from_words([f"w{number}" for number in range(vocabulary - 5)])
     pairs = _pairs(pieces, folder)
     generator = np.random.default_rng(0)
     sorted_, unsorted = list(islice(batches(pairs, BATCH), POOL)), pairs.stretch(0, POOL * BATCH)
     # every eighth batch stands for all of them: short and long ones
-    ours = [task(sorted(sorted_, key=lambda batch: len(batch[0]))[at], pieces, Mix(), generator)
-            for at in range(POOL // STEPS // 2, POOL, POOL // STEPS)]
-    theirs = [task(unsorted[at * BATCH: (at + 1) * BATCH], pieces, Mix(), generator) for at in range(STEPS)]
+    by_length = [task(sorted(sorted_, key=lambda batch: len(batch[0]))[at], pieces, Mix(), generator)
+                 for at in range(POOL // STEPS // 2, POOL, POOL // STEPS)]
+    as_they_come = [task(unsorted[at * BATCH: (at + 1) * BATCH], pieces, Mix(), generator) for at in range(STEPS)]
     bert = Bert.random(BertConfig.preset("mini", vocab_size=vocabulary, hidden_dropout_prob=0.0,
                                          attention_probs_dropout_prob=0.0), pieces).train().requires_grad_(True)
     other = BertForPreTraining.from_pretrained(bert.save(folder / "begin")).train()
-    row = compare(f"training, mini 4/256, {vocabulary:,} wordpieces, {STEPS} batches of {BATCH}", _ours(bert, ours),
-                  _theirs(other, theirs), "transformers", repeats=7)
-    # the two sets of batches hold nearly, not exactly, as many wordpieces: what counts is wordpieces a second
+    _check_losses(bert, other, by_length)
+    name = f"training, mini 4/256, {vocabulary:,} wordpieces, {STEPS} batches of {BATCH}"
+    ours = _ours(bert, by_length)
+    yield _by_wordpiece(compare(
+        name, ours, _theirs(other, by_length, fused=True), "transformers", 1.0, repeats=7, work=SAME,
+        sides="both: the same batches, sorted by length, the same losses, fused AdamW, clipped gradients, float32; theirs "
+              "scores the words of every token, ours those of the chosen ones"), by_length, by_length)
+    yield _by_wordpiece(compare(
+        name, ours, _theirs(other, as_they_come, fused=False), "transformers, as they come", aim, repeats=7, work=AS_USED,
+        sides="ours batched by length with fused AdamW; theirs as the pairs come, padded, with AdamW as it comes"),
+        by_length, as_they_come)
+
+
+def _by_wordpiece(row: Row, ours: list[Task], theirs: list[Task]) -> Row:
+    """Two sets of batches hold nearly, not exactly, as many wordpieces: what counts is wordpieces a second."""
     read, read_by_them = (sum(int(given.batch.mask.sum()) for given in tasks) for tasks in (ours, theirs))
-    return Row(row.name, row.against, row.ours / read, row.theirs / read_by_them, aim,
-               f"per wordpiece; {read / row.ours:,.0f} against {read_by_them / row.theirs:,.0f} tokens/s")
+    return replace(row, ours=row.ours / read, theirs=row.theirs / read_by_them,
+                   note=f"per wordpiece; {read / row.ours:,.0f} against {read_by_them / row.theirs:,.0f} a second")
+
+
+def _check_losses(bert: Bert, other: BertForPreTraining, tasks: list[Task]) -> None:
+    with torch.no_grad():
+        for given in tasks:
+            losses, _ = Objective(bert)(given)
+            mine = float((losses / torch.tensor([len(given.words), len(given.labels)])).sum())
+            assert abs(mine - float(other(**_inputs(given)).loss)) < 1e-3, "the two losses are not the same"
 
 
 def _pairs(pieces: tokenizer.WordPiece, folder: Path) -> Pairs:
@@ -75,16 +97,17 @@ def _ours(bert: Bert, tasks: list[Task]) -> Callable[[], None]:
     return steps
 
 
-def _theirs(bert: BertForPreTraining, tasks: list[Task]) -> Callable[[], None]:
-    """As their own examples train: labels of -100 where nothing is asked, AdamW as it comes."""
-    optimizer = torch.optim.AdamW(bert.parameters(), lr=1e-6)
-    inputs = []
-    for given in tasks:
-        labels = torch.full_like(given.batch.ids, -100)
-        labels.view(-1)[given.places] = given.words
-        inputs.append({"input_ids": given.batch.ids, "token_type_ids": given.batch.segments,
-                       "attention_mask": given.batch.mask.long(), "labels": labels,
-                       "next_sentence_label": given.labels})
+def _inputs(given: Task) -> dict[str, torch.Tensor]:
+    """Labels of -100 where nothing is asked."""
+    labels = torch.full_like(given.batch.ids, -100)
+    labels.view(-1)[given.places] = given.words
+    return {"input_ids": given.batch.ids, "token_type_ids": given.batch.segments,
+            "attention_mask": given.batch.mask.long(), "labels": labels, "next_sentence_label": given.labels}
+
+
+def _theirs(bert: BertForPreTraining, tasks: list[Task], fused: bool) -> Callable[[], None]:
+    optimizer = torch.optim.AdamW(bert.parameters(), lr=1e-6, fused=fused or None)
+    inputs = [_inputs(given) for given in tasks]
 
     def steps():
         for given in inputs:

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from . import kernels
 from .config import BertConfig
 from .edits import Compiled, Edits, compiled
 from .problem import InputProblem, MissingHead
@@ -38,20 +39,9 @@ def _unwatched(name: str, layer: int, value: Tensor) -> None:
     pass
 
 
-FEW = 32  # states whose words are scored by halves of the table
-ONEDNN = torch.backends.mkldnn.is_available()
-
 ACTIVATION = {"gelu": F.gelu, "relu": F.relu,
               "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
               "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh")}
-
-
-def product(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """`F.linear`; where nothing is learned, by the kernel of torch's compiler: a quarter sooner on some processors."""
-    learned = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad)
-    if learned or not ONEDNN or x.device.type != "cpu" or x.dtype != torch.float32:
-        return F.linear(x, weight, bias)
-    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
 
 
 class Linear(nn.Linear):
@@ -61,7 +51,7 @@ class Linear(nn.Linear):
         pass
 
     def forward(self, x: Tensor) -> Tensor:
-        return product(x, self.weight, self.bias)
+        return kernels.linear(x, self.weight, self.bias)
 
 
 class Table(nn.Embedding):
@@ -87,16 +77,20 @@ class Batch:
         return torch.zeros_like(self.mask, dtype=torch.float32).masked_fill(~self.mask, -torch.inf)[:, None, None, :]
 
     @classmethod
-    def of(cls, inputs: "Encoding | Sequence[Encoding] | Batch", pad: int = 0) -> "Batch":
+    def of(cls, inputs: "Encoding | Sequence[Encoding] | Batch", pad: int = 0,
+           device: torch.device | None = None) -> "Batch":
+        """Encodings as tensors on a device; a batch that is there already stays as it is."""
         if isinstance(inputs, Batch):
-            return inputs
+            if device is None or inputs.ids.device == device:
+                return inputs
+            return cls(inputs.ids.to(device), inputs.segments.to(device), inputs.mask.to(device))
         encodings = [inputs] if isinstance(inputs, Encoding) else list(inputs)
         length = max(len(encoding) for encoding in encodings)
         fill = [length - len(encoding) for encoding in encodings]
         return cls(
-            torch.tensor([e.ids + [pad] * n for e, n in zip(encodings, fill, strict=True)]),
-            torch.tensor([e.segments + [0] * n for e, n in zip(encodings, fill, strict=True)]),
-            torch.tensor([[True] * len(e) + [False] * n for e, n in zip(encodings, fill, strict=True)]))
+            torch.tensor([e.ids + [pad] * n for e, n in zip(encodings, fill, strict=True)], device=device),
+            torch.tensor([e.segments + [0] * n for e, n in zip(encodings, fill, strict=True)], device=device),
+            torch.tensor([[True] * len(e) + [False] * n for e, n in zip(encodings, fill, strict=True)], device=device))
 
 
 class Embeddings(nn.Module):
@@ -201,18 +195,7 @@ class MaskedWordHead(nn.Module):
         self.activation = ACTIVATION[config.hidden_act]
 
     def forward(self, states: Tensor, words: Tensor) -> Tensor:
-        return _scored(self.norm(self.activation(self.dense(states))), words, self.bias)
-
-
-def _scored(states: Tensor, words: Tensor, bias: Tensor) -> Tensor:
-    """`F.linear(states, words, bias)`, for a few states two to three times as fast: both halves of the table at once."""
-    asked = states.reshape(-1, states.shape[-1]).T  # (hidden, asked)
-    if asked.shape[1] > FEW:
-        return product(states, words, bias)
-    half = len(words) // 2
-    halves = torch.bmm(words[: 2 * half].view(2, half, -1), asked.expand(2, -1, -1))  # (half, words, asked)
-    odd = words[2 * half:] @ asked  # the last word of an odd number
-    return (torch.cat([*halves, odd]).T + bias).view(*states.shape[:-1], len(words))
+        return kernels.vocabulary_logits(self.norm(self.activation(self.dense(states))), words, self.bias)
 
 
 class NextSentenceHead(nn.Module):
@@ -293,7 +276,7 @@ class Bert(nn.Module):
 
     def _asked(self, inputs: Encoding | Sequence[Encoding] | Batch, edits: Edits | Sequence[Edits] | None
                ) -> tuple[Batch, Compiled]:
-        batch = Batch.of(inputs, self.config.pad_token_id)
+        batch = Batch.of(inputs, self.config.pad_token_id, self.embeddings.token.weight.device)
         if batch.ids.shape[1] > self.config.max_position_embeddings:
             raise InputProblem(f"This model reads at most {self.config.max_position_embeddings} wordpieces at once.")
         return batch, compiled(edits, self.config, batch.mask)

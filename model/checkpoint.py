@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from . import files
 from . import tokenizer as wordpiece
 from .bert import About, Bert
 from .config import BertConfig
@@ -71,7 +72,7 @@ def load(source: str | os.PathLike, hub: bool = False) -> Bert:
                                     f"{tuple(parameter.shape)}.")
         if not tensor.is_floating_point():
             raise CheckpointProblem(f"{folder}: {theirs} holds {tensor.dtype}, not floating-point weights.")
-        parameter.data = tensor.to(torch.float32)
+        parameter.data = tensor.to(torch.float32, copy=True)  # the file is not left mapped: it may be replaced
     notes = []
     if not has_mlm:
         notes.append("This checkpoint has no masked-word head.")
@@ -96,25 +97,41 @@ def save(bert: Bert, folder: Path, dtype: torch.dtype = torch.float32, added: Ma
     made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()
+    try:
+        _write(bert, made, dtype, dict(added or {}), described)
+        _put(made, folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def _write(bert: Bert, folder: Path, dtype: torch.dtype, added: dict[str, Tensor], described: dict) -> None:
     names = _names(bert)
-    kept = {names[ours]: tensor for ours, tensor in bert.state_dict().items()} | dict(added or {})
-    save_file({name: tensor.detach().to(dtype).contiguous() for name, tensor in kept.items()},
-              made / "model.safetensors", metadata={"format": "pt"})
+    weights = {names[ours]: tensor for ours, tensor in bert.state_dict().items()} | added
+    save_file({name: tensor.detach().to(dtype).contiguous() for name, tensor in weights.items()},
+              folder / "model.safetensors", metadata={"format": "pt"})
     heads = "ForPreTraining" if bert.mlm is not None and bert.nsp is not None else (
         "ForMaskedLM" if bert.mlm is not None else "ForNextSentencePrediction" if bert.nsp is not None else "Model")
-    bert.config.write(made / "config.json", **({"architectures": [f"Bert{heads}"]} | described),
+    bert.config.write(folder / "config.json", **({"architectures": [f"Bert{heads}"]} | described),
                       dtype=str(dtype).removeprefix("torch."))
-    bert.tokenizer.save(made)
+    bert.tokenizer.save(folder)
     if bert.about.card:
-        (made / "CARD.md").write_text(bert.about.card, encoding="utf-8")
-    if folder.exists():
-        old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-        folder.rename(old)
-        made.rename(folder)
-        shutil.rmtree(old)
-    else:
-        made.rename(folder)
-    return folder
+        (folder / "CARD.md").write_text(bert.about.card, encoding="utf-8")
+
+
+def _put(made: Path, folder: Path) -> None:
+    """A folder in the place of another; where that fails, the other is back in its place."""
+    if not folder.exists():
+        return files.replace(made, folder)
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    files.replace(folder, old)
+    try:
+        files.replace(made, folder)
+    except OSError:
+        files.replace(old, folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Edits:
 
 @dataclass(frozen=True)
 class Compiled:
-    """Edits as tensors for one batch; None where nothing changes."""
+    """Edits as tensors for one batch, on its device; None where nothing changes."""
 
     gates: Tensor | None  # (batch, layers, heads)
     bias: dict[int, Tensor]  # layer -> (batch, heads or 1, query, key), zero or minus infinity
@@ -54,10 +54,11 @@ def compiled(edits: "Edits | Sequence[Edits] | None", config: BertConfig, mask: 
         rows = rows * batch
     if len(rows) != batch:
         raise InputProblem(f"{len(rows)} edits were given for {batch} inputs: give one, or one for each.")
-    return Compiled(_gates(rows, config), _bias(rows, config, mask, length), _patches(rows, config, length))
+    return Compiled(_gates(rows, config, mask.device), _bias(rows, config, mask, length),
+                    _patches(rows, config, length, mask.device))
 
 
-def _gates(rows: list[Edits], config: BertConfig) -> Tensor | None:
+def _gates(rows: list[Edits], config: BertConfig, device: torch.device) -> Tensor | None:
     if all(row.gates is None and not row.heads_off for row in rows):
         return None
     shape = (config.num_hidden_layers, config.num_attention_heads)
@@ -65,12 +66,12 @@ def _gates(rows: list[Edits], config: BertConfig) -> Tensor | None:
     for row in rows:
         if id(row) in ready:
             continue
-        open_ = torch.ones(shape)
+        open_ = torch.ones(shape, device=device)
         for layer, head in row.heads_off:
             _check(layer, shape[0], "layer")
             _check(head, shape[1], "head")
             open_[layer, head] = 0.0
-        ready[id(row)] = open_ if row.gates is None else open_ * row.gates
+        ready[id(row)] = open_ if row.gates is None else open_ * row.gates.to(device)
     return torch.stack([ready[id(row)] for row in rows])
 
 
@@ -78,11 +79,11 @@ def _bias(rows: list[Edits], config: BertConfig, mask: Tensor, length: int) -> d
     if all(row.sight == "both" and not row.blocked for row in rows):
         return {}
     layers, heads = config.num_hidden_layers, config.num_attention_heads
-    everywhere = torch.zeros(len(rows), 1, length, length, dtype=torch.bool)
+    everywhere = torch.zeros(len(rows), 1, length, length, dtype=torch.bool, device=mask.device)
     single: dict[int, Tensor] = {}
     for index, row in enumerate(rows):
         if row.sight != "both":
-            ones = torch.ones(length, length, dtype=torch.bool)
+            ones = torch.ones(length, length, dtype=torch.bool, device=mask.device)
             everywhere[index, 0] |= ones.triu(1) if row.sight == "left" else ones.tril(-1)
         for edge in row.blocked:
             for place in edge[-2:]:
@@ -93,8 +94,9 @@ def _bias(rows: list[Edits], config: BertConfig, mask: Tensor, length: int) -> d
                 layer, head, query, key = edge
                 _check(layer, layers, "layer")
                 _check(head, heads, "head")
-                at = single.setdefault(layer, torch.zeros(len(rows), heads, length, length, dtype=torch.bool))
-                at[index, head, query, key] = True
+                if layer not in single:
+                    single[layer] = torch.zeros(len(rows), heads, length, length, dtype=torch.bool, device=mask.device)
+                single[layer][index, head, query, key] = True
     bias = {}
     shared = None
     for layer in range(layers):
@@ -104,7 +106,7 @@ def _bias(rows: list[Edits], config: BertConfig, mask: Tensor, length: int) -> d
             blind = (~seen.any(-1) & mask[:, None, :]).nonzero()
             if len(blind):
                 raise InputProblem(f"Position {int(blind[0, 2]) + 1} has nothing left to look at: leave it one edge.")
-            made = torch.zeros(closed.shape).masked_fill(closed, -torch.inf)
+            made = torch.zeros(closed.shape, device=mask.device).masked_fill(closed, -torch.inf)
             # a padded row that sees nothing would turn into NaN; it may look anywhere, nobody reads it
             made = made.masked_fill(~mask[:, None, :, None], 0.0)
             if layer in single:
@@ -115,13 +117,14 @@ def _bias(rows: list[Edits], config: BertConfig, mask: Tensor, length: int) -> d
     return bias
 
 
-def _patches(rows: list[Edits], config: BertConfig, length: int) -> dict[int, list[tuple[int, int, Tensor]]]:
+def _patches(rows: list[Edits], config: BertConfig, length: int, device: torch.device
+             ) -> dict[int, list[tuple[int, int, Tensor]]]:
     made: dict[int, list[tuple[int, int, Tensor]]] = {}
     for index, row in enumerate(rows):
         for (layer, position), vector in row.patches.items():
             _check(layer, config.num_hidden_layers + 1, "layer")
             _check(position, length, "position")
-            vector = vector if isinstance(vector, Tensor) else torch.tensor(vector, dtype=torch.float32)
+            vector = (vector if isinstance(vector, Tensor) else torch.tensor(vector, dtype=torch.float32)).to(device)
             if vector.shape != (config.hidden_size,):
                 raise InputProblem(f"A state here has {config.hidden_size} numbers, not {tuple(vector.shape)}.")
             made.setdefault(layer, []).append((index, position, vector))

@@ -122,7 +122,7 @@ def load(folder: str | Path) -> Tuned:
             tensor = found.get(f"{name}.{leaf}")
             if tensor is None or tensor.shape != parameter.shape:
                 raise CheckpointProblem(f"{folder}: the weights {name}.{leaf} are missing or of another shape.")
-            parameter.data = tensor.to(torch.float32)
+            parameter.data = tensor.to(torch.float32, copy=True)
     return tuned.eval().requires_grad_(False)
 
 
@@ -138,20 +138,27 @@ def finetune(bert: Bert, names: Sequence[str], unit: str, train: Labelled, test:
     began = time.monotonic()
     yield Progress(0, steps, None, accuracy(tuned, test), None)
     for step, rows in enumerate(_batches(len(train.encodings), plan), 1):
-        torch.manual_seed(plan.seed + step)  # for dropout
-        tuned.train()
         done = (step - 0.5) / steps
         for group in optimizer.param_groups:
             group["lr"] = plan.rate * min(done / WARMUP, (1 - done) / (1 - WARMUP))
-        scores, asked = _scored(tuned, train, rows)
-        loss = F.cross_entropy(scores, torch.from_numpy(train.labels[asked]))
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(tuned.parameters(), CLIP)
-        optimizer.step()
+        with torch.random.fork_rng(range(torch.cuda.device_count())):  # the caller's numbers go on as they would have
+            torch.manual_seed(plan.seed + step)  # for dropout
+            loss = _learned(tuned, optimizer, train, rows)
         right = accuracy(tuned, test) if step in due else None
-        yield Progress(step, steps, float(loss.detach()), right, (time.monotonic() - began) / step * (steps - step))
+        yield Progress(step, steps, loss, right, (time.monotonic() - began) / step * (steps - step))
     return tuned.eval().requires_grad_(False)
+
+
+def _learned(tuned: Tuned, optimizer: torch.optim.Optimizer, train: Labelled, rows: np.ndarray) -> float:
+    """One step on some inputs, and its loss."""
+    tuned.train()
+    scores, asked = _scored(tuned, train, rows)
+    loss = F.cross_entropy(scores, torch.from_numpy(train.labels[asked]).to(scores.device))
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(tuned.parameters(), CLIP)
+    optimizer.step()
+    return float(loss.detach())
 
 
 def _batches(inputs: int, plan: Plan):
@@ -176,7 +183,7 @@ def probabilities(tuned: Tuned, given: Labelled) -> np.ndarray:
     with torch.inference_mode():
         for rows in alike(given.encodings):
             scores, asked = _scored(tuned, given, np.array(rows))
-            said[asked] = scores.softmax(-1).numpy()
+            said[asked] = scores.softmax(-1).cpu().numpy()
     return said
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 AVERAGED = ("mlm_loss", "nsp_loss", "mlm_accuracy", "nsp_accuracy")
+COUNTS = ("step", "tokens")
 HELD = tuple(f"held_{name}" for name in AVERAGED)
-COLUMNS = ("step", "tokens", "seconds", "rate", *AVERAGED, *HELD)
+COLUMNS = (*COUNTS, "seconds", "rate", *AVERAGED, *HELD)
 MOST = 2000
 
 Row = dict[str, float | None]
@@ -23,8 +24,7 @@ class History:
         """Append a row; when there are too many, neighbours become one."""
         self.rows.append({name: row.get(name) for name in COLUMNS})
         if len(self.rows) > MOST:
-            pairs = zip(self.rows[0:-1:2], self.rows[1::2], strict=False)
-            self.rows = [_merged(a, b) for a, b in pairs] + self.rows[len(self.rows) // 2 * 2:]
+            self.rows = _thinned(self.rows)
 
     def write(self, path: Path) -> None:
         text = io.StringIO()
@@ -40,15 +40,44 @@ class History:
         if not path.is_file():
             return cls()
         with path.open(encoding="utf-8") as file:
-            rows: list[Row] = [{k: float(v) if v else None for k, v in row.items()} for row in csv.DictReader(file)]
+            rows: list[Row] = [{name: _number(name, value) if value else None for name, value in row.items()}
+                               for row in csv.DictReader(file)]
         return cls([row for row in rows if until is None or (row["step"] or 0) <= until])
 
 
-def _merged(a: Row, b: Row) -> Row:
+def _number(name: str, value: str) -> float:
+    return int(float(value)) if name in COUNTS else float(value)
+
+
+def _measured(row: Row) -> bool:
+    return any(row[name] is not None for name in HELD)
+
+
+def _thinned(rows: list[Row]) -> list[Row]:
+    """Neighbours as one row; a row with held-out figures never goes into a later one, as they belong to its step."""
+    measured = [row for row in rows if _measured(row)]
+    if len(measured) > MOST // 4:  # too many to let each stand alone: every second one is forgotten, none is moved
+        for row in measured[-2::-2]:
+            row.update(dict.fromkeys(HELD))
+    thinned: list[Row] = []
+    waiting: Row | None = None
+    for row in rows:
+        if waiting is None or _measured(waiting):
+            thinned += [] if waiting is None else [waiting]
+            waiting = row
+        else:
+            thinned.append(_merged(waiting, row, (thinned[-1]["step"] or 0) if thinned else 0))
+            waiting = None
+    return thinned if waiting is None else [*thinned, waiting]
+
+
+def _merged(a: Row, b: Row, before: float) -> Row:
+    """Two rows as one at the step of the second, each weighing as many steps as it stands for."""
+    first = a["step"] or 0
+    weights = (first - before, (b["step"] or 0) - first)
     merged = dict(b)
     for name in AVERAGED:
-        known = [value for value in (a[name], b[name]) if value is not None]
-        merged[name] = sum(known) / len(known) if known else None
-    for name in HELD:
-        merged[name] = a[name] if b[name] is None else b[name]
+        known = [(value, weight) for value, weight in zip((a[name], b[name]), weights, strict=True) if value is not None]
+        total = sum(weight for _, weight in known)
+        merged[name] = sum(value * weight for value, weight in known) / total if total else None
     return merged

@@ -155,7 +155,7 @@ class WordPiece:
     def save(self, folder: Path) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json, as `transformers` reads them."""
         self.fast.save(str(folder / "tokenizer.json"))
-        (folder / "vocab.txt").write_text("".join(word + "\n" for word in self.words), encoding="utf-8")
+        (folder / "vocab.txt").write_text("".join(word + "\n" for word in self.words), encoding="utf-8", newline="\n")
         described = {"tokenizer_class": "BertTokenizer", "do_lower_case": self.lowercase,
                      "model_max_length": self.limit, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK,
                      "pad_token": PAD, "unk_token": UNKNOWN}
@@ -179,15 +179,17 @@ def read(folder: Path, limit: int = 512) -> WordPiece:
             settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
         except ValueError as error:
             raise CheckpointProblem(f"{folder / 'tokenizer_config.json'} is not readable as JSON ({error}).") from None
+        if not isinstance(settings, dict):
+            raise CheckpointProblem(f"{folder / 'tokenizer_config.json'} holds no JSON object.")
     lowercase = bool(settings.get("do_lower_case", True))
     whole, plain = folder / "tokenizer.json", folder / "vocab.txt"
     try:
         if whole.is_file():
             fast = tokenizers.Tokenizer.from_file(str(whole))
-            lowercase = bool(json.loads(whole.read_text(encoding="utf-8")).get("normalizer", {}).get(
-                "lowercase", lowercase))
+            lowercase = fast.normalizer is not None and "A" not in fast.normalizer.normalize_str("A")
         elif plain.is_file():
-            words = plain.read_text(encoding="utf-8").splitlines()
+            # at line ends only: other separators of Unicode, where splitlines() cuts too, are words of some vocabularies
+            words = [line.removesuffix("\r") for line in plain.read_bytes().decode("utf-8").removesuffix("\n").split("\n")]
             fast = _wordpiece({word: index for index, word in enumerate(words)}, lowercase)
         else:
             raise CheckpointProblem(f"{folder} has neither tokenizer.json nor vocab.txt.")

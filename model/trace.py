@@ -96,7 +96,7 @@ def activations(bert: Bert, encoding: Encoding, names: Sequence[str], edits: Edi
 
     with torch.inference_mode():
         bert(encoding, edits, watch)
-        return {name: torch.stack(parts).numpy() for name, parts in kept.items()}
+        return {name: torch.stack(parts).cpu().numpy() for name, parts in kept.items()}
 
 
 def states(bert: Bert, encodings: Sequence[Encoding], layers: Sequence[int] | None = None,
@@ -112,7 +112,7 @@ def states(bert: Bert, encodings: Sequence[Encoding], layers: Sequence[int] | No
 
         with torch.inference_mode():
             bert([encodings[row] for row in rows], None, watch)
-            stacked = torch.stack([kept[layer] for layer in wanted], dim=1).numpy()  # (batch, layers, seq, hidden)
+            stacked = torch.stack([kept[layer] for layer in wanted], dim=1).cpu().numpy()  # (batch, layers, seq, hidden)
         for place, row in enumerate(rows):
             yield row, stacked[place, :, : len(encodings[row])]
 

@@ -1,7 +1,16 @@
 """What every test may ask for."""
 
 import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 import torch
@@ -38,3 +47,40 @@ def shared_data() -> Path:
     if not found.is_dir():
         pytest.skip(f"needs the corpora and the treebank at {found} (or named in BERTSCOPE_DATA)")
     return found
+
+
+@contextmanager
+def serving(models: Path, folder: Path) -> Iterator[str]:
+    """The address of an app started as a user starts it, with a folder of models; its log and its runs go into `folder`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with (folder / "log.txt").open("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app", "--port", str(port), "--no-browser", "--models", str(models)],
+            cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=os.environ | {"BERTSCOPE_RUNS": str(folder / "runs")})
+        address = f"http://127.0.0.1:{port}"
+        try:
+            for _ in range(1200):
+                try:
+                    urlopen(f"{address}/_stcore/health", timeout=1).close()
+                    break
+                except (URLError, OSError):
+                    assert process.poll() is None, f"the app stopped:\n{Path(log.name).read_text()}"
+                    time.sleep(0.1)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A real browser."""
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("BERTSCOPE_CHROMIUM") or shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+        yield browser
+        browser.close()

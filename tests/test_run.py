@@ -1,5 +1,7 @@
 """The one command a newcomer needs."""
 
+import json
+import re
 import socket
 import subprocess
 import sys
@@ -8,7 +10,11 @@ from urllib.request import urlopen
 
 import pytest
 
+import model
 from app.__main__ import flags, free
+from model import smallworld
+from probes import treebank
+from run import COMMANDS
 from tests.conftest import ROOT
 
 
@@ -16,24 +22,62 @@ def said(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "run.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
-def test_help_lists_the_commands():
+def test_help_lists_every_command_with_a_sentence():
     shown = said("--help")
     assert shown.returncode == 0
-    assert all(command in shown.stdout for command in ("app", "test", "bench"))
+    listed = dict(re.findall(r"^    (\w+) {2,}(\S.{15,})$", shown.stdout, re.MULTILINE))
+    assert set(listed) == {*COMMANDS, "test"}
+    assert len(set(listed.values())) == len(listed)
 
 
 def test_an_unknown_command_is_refused_with_the_list():
     shown = said("dance")
     assert shown.returncode == 2
-    assert "app" in shown.stdout
+    assert all(re.search(rf"^    {command} ", shown.stdout, re.MULTILINE) for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["app", "bench"])
-def test_every_command_explains_itself_and_nothing_is_installed_twice(command):
-    first, second = said(command, "--help"), said(command, "--help")
-    assert first.returncode == second.returncode == 0
-    assert f"run.py {command}" in second.stdout
-    assert "Installing" not in second.stdout
+@pytest.mark.parametrize("command", [*COMMANDS, "test"])
+def test_every_command_explains_itself_and_installs_nothing(command):
+    shown = said(command, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert f"run.py {command}" in shown.stdout
+    assert "Installing" not in shown.stdout
+
+
+def test_the_small_world_tells_its_stories(tmp_path):
+    shown = said("smallworld", "stories", "--seed", "3", "--count", "4")
+    told = shown.stdout.strip().split("\n\n")
+    assert shown.returncode == 0, shown.stderr
+    assert told == [text.strip() for text in smallworld.documents(3, 4)]
+    assert said("smallworld", "conllu", "--count", "2", "--out", str(tmp_path / "trees.conllu")).returncode == 0
+    stories = list(smallworld.stories(1, 2))
+    assert (tmp_path / "trees.conllu").read_text(encoding="utf-8") == "".join(story.conllu() for story in stories)
+    assert len(treebank.read(tmp_path / "trees.conllu").sentences) == sum(len(story.sentences) for story in stories)
+
+
+def test_the_small_world_makes_a_model_that_has_learned_nothing_and_knows_its_bound(tmp_path):
+    assert said("smallworld", "untrained", "--out", str(tmp_path / "untrained"), "--seed", "2").returncode == 0
+    assert model.load(tmp_path / "untrained").config.shape == model.load("smallworld").config.shape
+    bound = said("smallworld", "bound", "--pairs", "4")
+    assert bound.returncode == 0, bound.stderr
+    assert 0.5 < json.loads(bound.stdout)["accuracy"] <= 1
+
+
+def test_a_checkpoint_is_evaluated_on_what_was_held_out(tmp_path):
+    (tmp_path / "stories.txt").write_text("\n\n".join(smallworld.documents(7, 40)), encoding="utf-8")
+    shown = said("evaluate", "smallworld", "--corpus", str(tmp_path / "stories.txt"), "--hold-out", "4", "--pairs", "24",
+                 "--length", "80")
+    assert shown.returncode == 0, shown.stderr
+    rows = re.findall(r"^(another|same) document +[\d.]+ +([\d.]+)% +[\d.]+ +([\d.]+)%$", shown.stdout, re.MULTILINE)
+    assert [row[0] for row in rows] == ["another", "same"]
+    assert all(float(words) > 70 for _, words, _ in rows)  # it knows these stories
+    assert float(rows[0][2]) > 80
+
+
+def test_a_checkpoint_that_is_not_there_is_named_in_one_sentence():
+    shown = said("evaluate", "no-such-model", "--corpus", "README.md")
+    assert shown.returncode == 2
+    assert "no-such-model" in shown.stderr and "Traceback" not in shown.stderr
 
 
 def test_a_models_folder_that_is_not_there_is_named():

@@ -112,18 +112,33 @@ def test_a_picture_of_one_layer_says_which_layer_it_is(little):
     assert (header["layers"], header["everyLayer"]) == ([1], 2)
 
 
-@pytest.mark.parametrize("query", [
-    {"panel": "Anatomy of a head", "pin": "99~0", "layer": "77", "heads": "x-3-40"},
-    {"panel": "What heads do", "a": "?!", "b": ""},
-    {"panel": "Grammar", "view": "nonsense", "off": "9.9-1.2-q"},
-    {"panel": "Without a head", "a": "The [MASK] sat.", "off": "1.2-3.4"},
-    {"panel": "BertViz", "a": "word " * 300},
-    {"panel": "Take it away", "drawn": "Against a sentence", "second": "Another one"},
-    {"drawn": "Against heads off"}, {"drawn": "Rollout", "a": "</script>"}],
-    ids=lambda query: " ".join(query.values())[:24])
-def test_the_page_takes_any_address(query, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("query", "shown", "said"), [
+    ({"panel": "Anatomy of a head", "pin": "99~0", "layer": "77", "heads": "x-3-40"},
+     {"panel": "anatomy", "heads": (2,), "pin": None}, "the state of *"),
+    ({"panel": "Anatomy of a head", "pin": "2~3", "layer": "4", "heads": "2-3", "view": "head"},
+     {"panel": "anatomy", "layer": 3, "heads": (1, 2), "pin": (1, 2), "view": "head"}, "the state of *she*"),
+    ({"panel": "What heads do", "a": "?!", "b": ""}, {"panel": "behaviour", "off": ()}, "of every head, on this input"),
+    ({"panel": "Grammar", "view": "nonsense", "off": "9.9-1.2-q"},
+     {"panel": "grammar", "view": "model", "off": ((0, 1),)}, ""),
+    ({"panel": "Without a head", "a": "The [MASK] sat.", "off": "1.2-3.4"}, {"panel": "without", "off": ((0, 1), (2, 3))},
+     "the likeliest words at the masked place"),
+    ({"panel": "BertViz", "a": "word " * 300}, {"panel": "bertviz"}, "BertViz would send about"),
+    ({"panel": "Take it away", "drawn": "Against a sentence", "second": "Another one"},
+     {"panel": "share", "drawn": "sentence"}, "Another one"),
+    ({"drawn": "Against heads off"}, {"panel": "anatomy", "drawn": "off"}, "No head is switched off"),
+    ({"drawn": "Rollout", "a": "</script>"}, {"drawn": "rollout"}, "the state of */*"),
+    ({"panel": "no such panel", "drawn": "nothing"}, {"panel": "anatomy", "drawn": "attention"}, "the state of *")],
+    ids=["numbers that are none", "a pinned pair", "two signs", "one head of three", "two heads off", "too much for BertViz",
+         "against a sentence", "against nothing", "markup", "names that are none"])
+def test_the_page_takes_any_address(query, shown, said, tmp_path, monkeypatch):
     monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path))
-    opened(**query)
+    app = opened(**query)
+    state = app.session_state
+    choice = state["attention_choice"]
+    assert {name: state[name] if name in ("panel", "drawn") else getattr(choice, name) for name in shown} == shown
+    parts = [*app.main.caption, *app.main.info, *app.main.warning, *app.main.code]
+    assert any(said in part.value for part in parts) or not said
+    assert not app.main.error
 
 
 def opened(**query: str) -> AppTest:

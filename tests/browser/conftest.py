@@ -1,20 +1,13 @@
 """A running app and a real Chromium that may talk to nobody else."""
 
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import serving
+
 expect.set_options(timeout=120_000)
 
 
@@ -27,38 +20,8 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The address of the app, started once as a user starts it, with empty folders of models and of runs."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    models = tmp_path_factory.mktemp("models")
-    log = (tmp_path_factory.mktemp("server") / "log.txt").open("w+")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", "--port", str(port), "--no-browser", "--models", str(models)],
-        cwd=ROOT, stdout=log, stderr=subprocess.STDOUT,
-        env=os.environ | {"BERTSCOPE_RUNS": str(tmp_path_factory.mktemp("runs"))})
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(600):
-            try:
-                urlopen(f"{address}/_stcore/health", timeout=1).close()
-                break
-            except (URLError, OSError):
-                assert process.poll() is None, f"the app stopped:\n{Path(log.name).read_text()}"
-                time.sleep(0.1)
+    with serving(tmp_path_factory.mktemp("models"), tmp_path_factory.mktemp("server")) as address:
         yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    found = os.environ.get("BERTSCOPE_CHROMIUM") or shutil.which("chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

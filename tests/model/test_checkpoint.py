@@ -1,6 +1,8 @@
 """Checkpoints go both ways between us and transformers; what is not a checkpoint is refused by name and runs nothing."""
 
 import json
+import multiprocessing
+import os
 import pickle
 import shutil
 
@@ -11,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification, BertModel
 
 import model
-from model import Bert, BertConfig, CheckpointProblem, tokenizer
+from model import Bert, BertConfig, CheckpointProblem, finetune, tokenizer
 from model.checkpoint import SHIPPED
 
 PAIR = ("my dog is cute .", "he likes playing")
@@ -124,6 +126,67 @@ def test_saving_over_a_checkpoint_replaces_it_whole(little, folder):
     other.save(folder)
     np.testing.assert_allclose(scores(model.load(folder))[0], scores(other)[0].detach())
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
+
+
+def test_a_loaded_model_does_not_hang_on_its_file(little, folder):
+    """Windows lets nobody replace or remove a file that is mapped into memory."""
+    fine_tuned = finetune.Tuned(little, ["a", "b"], "sentence").save(folder.parent / "tuned")
+    parameters = [*model.load(folder).parameters(), *finetune.load(fine_tuned).parameters()]
+    before = [parameter.clone() for parameter in parameters]
+    for file in folder.parent.rglob("model.safetensors"):
+        with file.open("r+b") as written:
+            written.write(bytes(file.stat().st_size))
+    assert all(torch.equal(one, other) for one, other in zip(before, parameters, strict=True))
+
+
+def test_a_loaded_checkpoint_can_be_saved_where_it_came_from(folder):
+    bert = model.load(folder)
+    expected = scores(bert)[0]
+    np.testing.assert_array_equal(scores(model.load(bert.save(folder)))[0], expected)
+    np.testing.assert_array_equal(scores(bert)[0], expected)
+
+
+def _save_without_room(bert: Bert, folder, bytes_left: int, said) -> None:
+    import resource
+    torch.set_num_threads(1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_left, bytes_left))
+    try:
+        bert.save(folder)
+        said.send("saved")
+    except Exception as error:
+        said.send(type(error).__name__)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs fork and file limits, which Windows has not")
+@pytest.mark.parametrize("bytes_left", [1000, 150_000], ids=["no room for the weights", "no room for the vocabulary"])
+@pytest.mark.parametrize("there", [True, False], ids=["over another", "anew"])
+def test_a_full_disk_leaves_nothing_behind_and_what_was_there_intact(little, folder, bytes_left, there):
+    pieces = tokenizer.from_words(f"w{number}" for number in range(9000))  # its files are greater than the weights
+    bert = Bert.random(BertConfig(pieces.size, 2, 1, 1, 2, 8), pieces)
+    target = folder if there else folder.with_name("new")
+    processes = multiprocessing.get_context("fork")
+    reader, writer = processes.Pipe(duplex=False)
+    child = processes.Process(target=_save_without_room, args=(bert, target, bytes_left, writer))
+    child.start()
+    assert reader.recv() != "saved"
+    child.join()
+    assert [path.name for path in folder.parent.iterdir()] == ["saved"]
+    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(little)[0])
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_the_one_before_it(little, folder, monkeypatch):
+    really = os.replace
+
+    def replace(source, target):
+        if str(source).endswith(".new"):
+            raise OSError("no")
+        really(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OSError, match="no"):
+        Bert.random(little.config, little.tokenizer, seed=8).save(folder)
+    assert [path.name for path in folder.parent.iterdir()] == ["saved"]
+    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(little)[0])
 
 
 class Bomb:

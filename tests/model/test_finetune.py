@@ -59,6 +59,21 @@ def test_the_same_seed_gives_the_same_weights(little):
     assert not torch.equal(first["output.weight"], other["output.weight"])
 
 
+def test_nobody_else_s_random_numbers_change(little):
+    given = sentences(little, "sentence")
+    torch.manual_seed(5)
+    np.random.seed(5)
+    expected = torch.rand(3), np.random.rand(3)
+    torch.manual_seed(5)
+    np.random.seed(5)
+    work = finetune(little, ["no dog", "dog"], "sentence", given, given, Plan(epochs=1))
+    for _ in range(3):
+        next(work)
+    work.close()
+    assert torch.equal(torch.rand(3), expected[0])
+    assert np.array_equal(np.random.rand(3), expected[1])
+
+
 @pytest.mark.parametrize("unit", THEIRS)
 def test_transformers_reads_it_with_equal_scores_and_so_do_we(little, tmp_path, unit):
     learned, _, given = tuned(little, unit, Plan(epochs=1))

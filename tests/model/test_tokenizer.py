@@ -1,9 +1,11 @@
 """Text becomes what Hugging Face's tokenizer makes of it, and every piece knows where it came from."""
 
+import json
+
 import pytest
 from transformers import AutoTokenizer
 
-from model import InputProblem, tokenizer
+from model import CheckpointProblem, InputProblem, tokenizer
 from model.checkpoint import SHIPPED
 
 TEXTS = ["My dog is cute.", "Unbelievably, the naïve café-goer paid 3.50 € — twice!", "don't   stop\n\tnow",
@@ -114,3 +116,40 @@ def test_two_sentences_given_as_words_are_packed_like_their_texts(english):
     assert [token.span for token in encoding.tokens] == [token.span for token in written.tokens]
     words = [token.word for token in encoding.tokens if token.word is not None]
     assert sorted(set(words)) == list(range(len(a) + len(b)))
+
+
+SEPARATORS = ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\x1e"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_vocabulary_is_cut_at_line_ends_only(tmp_path, end):
+    words = [*tokenizer.SPECIAL, "cat", *SEPARATORS, "a\u2028b", "dog"]
+    (tmp_path / "vocab.txt").write_bytes("".join(word + end for word in words).encode())
+    assert tokenizer.read(tmp_path).words == words
+
+
+def test_a_saved_vocabulary_with_any_sign_is_read_as_it_was(tmp_path):
+    pieces = tokenizer.from_words(["cat", *SEPARATORS, "dog"])
+    pieces.save(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    assert tokenizer.read(tmp_path).words == pieces.words
+
+
+@pytest.mark.parametrize(("normalizer", "lowercase", "pieces"), [
+    (None, False, ["Dog", "dog"]),
+    ({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}, True, ["dog", "dog"]),
+    ({"type": "NFC"}, False, ["Dog", "dog"])])
+def test_a_tokenizer_normalises_as_its_file_says_or_not_at_all(tmp_path, normalizer, lowercase, pieces):
+    tokenizer.from_words(["Dog", "dog"]).save(tmp_path)
+    described = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described | {"normalizer": normalizer}), encoding="utf-8")
+    read = tokenizer.read(tmp_path)
+    assert [token.text for token in read.encode("Dog dog").tokens[1:-1]] == pieces
+    assert read.lowercase is lowercase
+
+
+def test_settings_that_are_no_object_are_refused_by_name(tmp_path):
+    tokenizer.from_words(["dog"]).save(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("[]")
+    with pytest.raises(CheckpointProblem, match=r"tokenizer_config\.json"):
+        tokenizer.read(tmp_path)

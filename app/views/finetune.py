@@ -5,10 +5,11 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app import frame, jobs, labelled, limits, newmodel, panel, state
+from app import frame, jobs, labelled, limits, newmodel, state
 from app.figures import mistakes, words
 from app.figures import probes as matrices
 from app.figures import tuning as figures
+from app.jobs import panel
 from model import CheckpointProblem
 from model.finetune import usual_rate
 from probes import experiment, tuning

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import frame, jobs, labelled, limits, panel, state
+from app import frame, jobs, labelled, limits, state
 from app.figures import probes as figures
+from app.jobs import panel
 from app.views import probe_result
 from probes import experiment, results, store, tasks
 from probes.results import Result

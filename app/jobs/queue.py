@@ -44,9 +44,13 @@ class Job:
     state: str  # waiting, running, done, stopped or failed
     place: int  # 1 is next in the queue; 0 when it is not waiting
     last: dict[str, Any]  # what the work said last
-    folder: Path  # where the work writes its results
     problem: str  # one sentence when it failed or vanished, else empty
     stopping: bool  # asked to stop, not yet stopped
+
+    @property
+    def folder(self) -> Path:
+        """Where the work writes its results."""
+        return runs() / self.id / "results"
 
     @property
     def progress(self) -> list[dict[str, Any]]:
@@ -246,26 +250,26 @@ def _start(id: str) -> None:
 
 def _look(condition: str, *parameters: str) -> list[Job]:
     rows = registry.read(LOOK + condition, *parameters)
-    dead = {row["id"] for row in rows if _vanished(row)}
-    if dead:
-        with contextlib.suppress(Exception):  # where that cannot be written down, the answer is the same
+    while dead := {row["id"] for row in rows if _vanished(row)}:  # or it ended between the two questions
+        try:
             advance()
+        except Exception:  # that cannot be written down, on a full disk say: the answer is the same
+            break
         rows = registry.read(LOOK + condition, *parameters)
-        dead = {row["id"] for row in rows if _vanished(row)}
     return [_job(row, row["id"] in dead) for row in rows]
 
 
 def _job(row: sqlite3.Row, dead: bool) -> Job:
     state, problem = ("stopped", registry.last_words(row["id"])) if dead else (row["state"], row["error"])
     return Job(row["id"], row["title"], row["function"], json.loads(row["arguments"]), state, row["place"],
-               json.loads(row["last_progress"]), runs() / row["id"] / "results", problem,
-               state == "running" and row["stop_requested"] is not None)
+               json.loads(row["last_progress"]), problem, state == "running" and row["stop_requested"] is not None)
 
 
 def _vanished(row: sqlite3.Row) -> bool:
     """Whether a job that should be running has no process any more."""
-    starting = row["pid"] is None and time.time() - (row["started"] or 0) < limits.JOB_START_SECONDS
-    return row["state"] == "running" and not starting and not lives(row["id"])
+    if row["state"] != "running" or (row["pid"] is None and time.time() - row["started"] < limits.JOB_START_SECONDS):
+        return False
+    return not lives(row["id"])
 
 
 def _settle(database: sqlite3.Connection, unstarted: str = "") -> None:

@@ -84,7 +84,7 @@ def _live(id: str, was_busy: bool) -> None:
 
 def _read(job: jobs.Job) -> tuning.Result | None:
     file = job.folder / tuning.RESULT
-    return tuning.read(file) if file.is_file() else None
+    return jobs.patiently(lambda: tuning.read(file))
 
 
 def _found(ordered: list[jobs.Job]) -> Listed:

@@ -94,7 +94,7 @@ def _live(id: str, was_busy: bool) -> None:
 
 def _read(folder: Path) -> Result | None:
     file = folder / results.RESULT
-    return results.read(file) if file.is_file() else None
+    return jobs.patiently(lambda: results.read(file))
 
 
 def _found(ordered: list[jobs.Job]) -> dict[str, Result]:

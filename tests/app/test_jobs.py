@@ -34,7 +34,7 @@ while not finished.exists():
     began = time.monotonic()
     state = next(job for job in jobs.all() if job.id == id).state if random.random() < 0.2 else jobs.find(id).state
     print(json.dumps([id, state, began, time.monotonic()]))
-    time.sleep(0.005)  # leaves the work some time
+    time.sleep(0.02)  # leaves the work some time
 """
 SERVER = """
 import sys, time
@@ -226,32 +226,31 @@ def test_two_servers_start_each_job_exactly_once_and_one_at_a_time():
 def test_no_look_takes_a_dead_job_for_a_living_one_or_a_living_one_for_dead(tmp_path):
     """Eight processes look while jobs start, are killed, stopped, and end by themselves."""
     ids = [jobs.submit(BOUND, arguments, "looked at") for arguments in (
-        LONG, SHORT, LONG | {"seed": 2}, LONG | {"seed": 3}, SHORT | {"seed": 4}, LONG | {"seed": 5})]
+        LONG, LONG | {"seed": 2}, LONG | {"seed": 3}, SHORT)]
     finished, alive, dead = tmp_path / "finished", {}, {}
     lookers = [subprocess.Popen([sys.executable, "-c", LOOKER, str(finished), *ids], cwd=registry.ROOT, text=True,
                                 stdout=(tmp_path / f"{number}.txt").open("w")) for number in range(8)]
-    for number, id in enumerate(ids):
-        pid, began = _unseen(id, "running", "done")["pid"], time.monotonic()
-        if number in (1, 4):
-            _unseen(id, "done")
-        elif number == 3:
-            jobs.stop(id)
-            _unseen(id, "stopped")
-        else:
-            _unseen(id, "running")
-            alive[id] = began, time.monotonic()
-            _killed(pid)
-        dead[id] = time.monotonic()
-    while (tmp_path / "0.txt").read_text().count(ids[-1]) < 100:  # looks after the last death
-        time.sleep(0.1)
-    finished.touch()
+    try:
+        for id in ids:
+            pid, began = _unseen(id, "running", "done")["pid"], time.monotonic()
+            if id == ids[3]:
+                _unseen(id, "done")
+            elif id == ids[1]:
+                jobs.stop(id)
+                _unseen(id, "stopped")
+            else:
+                alive[id] = began, time.monotonic()
+                _killed(pid)
+            dead[id] = time.monotonic()
+        while sum((tmp_path / f"{number}.txt").read_text().count("\n") for number in range(8)) < 8 * 200:
+            time.sleep(0.1)
+    finally:
+        finished.touch()
     assert [looker.wait(60) for looker in lookers] == [0] * 8
     looks = [json.loads(line) for number in range(8) for line in (tmp_path / f"{number}.txt").read_text().splitlines()]
-    assert len(looks) >= 8 * 200
     assert not [look for look in looks if look[2] > dead[look[0]] and look[1] in ("waiting", "running")]
     assert not [look for look in looks if look[0] in alive and alive[look[0]][0] < look[2] and look[3] < alive[look[0]][1]
                 and look[1] != "running"]
-    print(f"{len(looks):,} looks")
 
 
 def _counted(action) -> tuple[int, int]:
@@ -313,7 +312,7 @@ def test_a_running_job_and_the_queue_survive_the_loss_of_the_database(runs):
     _working(first)
     for file in runs.glob("bertscope.sqlite*"):
         file.unlink()
-    assert {job.title: (job.state, job.place) for job in jobs.all()} == {"waiting": ("waiting", 1), "at work": ("running", 0)}
+    assert {job.title: job.state for job in jobs.all()} == {"waiting": "waiting", "at work": "running"}
     assert _pid(first) == pid
     jobs.stop(first)
     assert _until(first, "stopped") and _until(second, "done")

@@ -77,4 +77,4 @@ def _corpus():
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None
     job = job_panel.job(found.id)
-    return headruns.corpus_found(job.folder) if (job.folder / headruns.RESULT).is_file() else None
+    return jobs.patiently(lambda: headruns.corpus_found(job.folder))

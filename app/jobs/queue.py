@@ -70,16 +70,16 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
     anything else JSON can hold. It writes into `folder`, where `files` stand already; run again there, it resumes.
     """
     function(work)
-    said = json.dumps(dict(arguments), sort_keys=True)
-    if len(said) > limits.JOB_ARGUMENT_BYTES:
-        raise refusal(f"This work was given {len(said):,} characters of settings; at most "
+    settings = json.dumps(dict(arguments), sort_keys=True)
+    if len(settings) > limits.JOB_ARGUMENT_BYTES:
+        raise refusal(f"This work was given {len(settings):,} characters of settings; at most "
                       f"{limits.JOB_ARGUMENT_BYTES:,} are allowed.")
     files = dict(files or {})
     if any(Path(name).name != name or name.startswith(".") for name in files):
         raise refusal("The files of a job need plain names.")
     if sum(map(len, files.values())) > limits.JOB_FILE_BYTES:
         raise refusal(f"The files are larger than {limits.JOB_FILE_BYTES // 2**20} MB together.")
-    id, fingerprint = f"{datetime.now():%Y%m%d-%H%M%S-%f}{secrets.token_hex(2)}", _fingerprint(work, said, files)
+    id, fingerprint = f"{datetime.now():%Y%m%d-%H%M%S-%f}{secrets.token_hex(2)}", _fingerprint(work, settings, files)
     prepared = runs() / f".{id}.new"
     try:
         with registry.in_words():
@@ -96,7 +96,7 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
             if waiting >= limits.JOBS_WAITING:
                 raise refusal(f"{waiting} pieces of work are waiting already; try again when one is done.")
             prepared.rename(runs() / id)
-            registry.insert(database, id=id, function=work, arguments=said, arguments_digest=_digest(said), title=title,
+            registry.insert(database, id=id, function=work, arguments=settings, arguments_digest=_digest(settings), title=title,
                             fingerprint=fingerprint, state="waiting", queue_order=0, created=time.time())
             registry.change(database, id, queue_order=_last_place(database))
             for row in database.execute("SELECT id FROM jobs WHERE state NOT IN ('waiting', 'running') ORDER BY id DESC "

@@ -38,6 +38,10 @@ JOB_FILE_BYTES = 64 * 2**20  # of the files handed to one job
 JOB_PROGRESS_LINES = 2_000  # about as many are written in the life of a long job
 JOB_PROGRESS_SECONDS = 0.25  # at least between two lines of progress
 JOB_STOP_SECONDS = 20  # a job asked to stop has this long before its process is ended
+JOB_KILL_SECONDS = 5  # and then this long before it is killed
+JOB_NICENESS = 5  # of every job, below the pages
+JOB_START_SECONDS = 60  # a process that has not begun by then, and whose starter is gone, counts as dead
+JOB_WATCH_SECONDS = 1.0  # between two looks of the server at its queue
 
 # training
 TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app import frame, jobs, limits, panel, state
+from app import frame, jobs, limits, state
 from app.figures import document as figures
+from app.jobs import panel
 from app.views.pairlessons import DOCUMENTS
 from model import Bert, corpus
 from probes import nextsentence, order, overlap

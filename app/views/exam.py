@@ -3,8 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from app import frame, jobs, limits, panel, state
+from app import frame, jobs, limits, state
 from app.figures import exam as figures
+from app.jobs import panel
 from model import Bert, corpus
 from probes import exam
 

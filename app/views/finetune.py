@@ -6,10 +6,11 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app import frame, jobs, labelled, limits, newmodel, panel, state
+from app import frame, jobs, labelled, limits, newmodel, state
 from app.figures import mistakes, words
 from app.figures import probes as matrices
 from app.figures import tuning as figures
+from app.jobs import panel
 from model import CheckpointProblem, InputProblem
 from model.finetune import usual_rate
 from probes import experiment, tuning
@@ -88,7 +89,7 @@ def _live(id: str, was_busy: bool) -> None:
 
 def _read(job: jobs.Job) -> tuning.Result | None:
     file = job.folder / tuning.RESULT
-    return tuning.read(file) if file.is_file() else None
+    return jobs.patiently(lambda: tuning.read(file))
 
 
 def _found(ordered: list[jobs.Job]) -> tuple[Listed, list[str]]:

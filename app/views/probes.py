@@ -4,8 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import frame, jobs, labelled, limits, panel, state
+from app import frame, jobs, labelled, limits, state
 from app.figures import probes as figures
+from app.jobs import panel
 from app.views import probe_result
 from probes import experiment, results, store, tasks
 from probes.results import Result
@@ -93,7 +94,7 @@ def _live(id: str, was_busy: bool) -> None:
 
 def _read(folder: Path) -> Result | None:
     file = folder / results.RESULT
-    return results.read(file) if file.is_file() else None
+    return jobs.patiently(lambda: results.read(file))
 
 
 def _found(ordered: list[jobs.Job]) -> dict[str, Result]:

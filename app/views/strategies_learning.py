@@ -3,8 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from app import frame, jobs, limits, panel
+from app import frame, jobs, limits
 from app.figures import strategies as figures
+from app.jobs import panel
 from probes import shipped, strategies, trials
 from probes.learned import COLUMNS
 

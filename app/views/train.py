@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from app import frame, jobs, limits, newmodel, panel, state
+from app import frame, jobs, limits, newmodel, state
+from app.jobs import panel
 from app.views import replay as replaying
 from model import InputProblem, lesson
 from probes import replay

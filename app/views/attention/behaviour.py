@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app import frame, jobs, limits, state
-from app import panel as job_panel
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
+from app.jobs import panel as job_panel
 from model import Bert, Trace
 from probes import headruns, heads, survey
 
@@ -94,4 +94,4 @@ def _corpus():
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None
     job = job_panel.job(found.id)
-    return headruns.corpus_found(job.folder) if (job.folder / headruns.RESULT).is_file() else None
+    return jobs.patiently(lambda: headruns.corpus_found(job.folder))

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from app import frame, jobs, limits, state
-from app import panel as job_panel
 from app.components import board
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
+from app.jobs import panel as job_panel
 from model import Bert, Trace
 from model.trace import trace as traced
 from probes import headruns, relations

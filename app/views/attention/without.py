@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app import frame, jobs, limits, state
-from app import panel as job_panel
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
+from app.jobs import panel as job_panel
 from model import Bert, InputProblem, Trace
 from probes import ablation, headruns
 

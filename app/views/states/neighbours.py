@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from app import frame, jobs, limits, panel, state
+from app import frame, jobs, limits, state
 from app.figures import concordance as figures
+from app.jobs import panel
 from probes import neighbours
 
 from . import pasted

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from . import frame, jobs
+from app import frame, jobs
 
 EVERY = 1.0  # seconds between two looks at a job under way
 
@@ -41,15 +41,21 @@ def bar(found: jobs.Job) -> None:
 
 
 def buttons(found: jobs.Job) -> None:
-    """Stop what is under way, resume what was stopped."""
+    """Stop what is under way, resume what was stopped, delete what has ended."""
     if found.busy:
         if st.button("Stop", key=f"stop-{found.id}", icon=":material/stop_circle:", disabled=found.stopping):
             jobs.stop(found.id)
             st.rerun()
-    elif found.state in ("stopped", "failed") and st.button(
-            "Resume", key=f"resume-{found.id}", icon=":material/play_circle:"):
-        jobs.resume(found.id)
-        st.rerun()
+        return
+    with st.container(horizontal=True):
+        if found.state != "done" and st.button("Resume", key=f"resume-{found.id}", icon=":material/play_circle:"):
+            jobs.resume(found.id)
+            st.rerun()
+        with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"deleting-{found.id}"):
+            st.markdown("Delete this work and what it found, for everyone? It cannot be brought back.")
+            if st.button("Delete it", key=f"delete-{found.id}", type="primary"):
+                jobs.remove(found.id)
+                st.rerun()
 
 
 def spoken(seconds: float) -> str:
@@ -68,7 +74,8 @@ def ordinal(place: int) -> str:
 
 
 def _running_title() -> str:
-    return next((other.title for other in jobs.all() if other.state == "running"), "nothing; this one starts soon.")
+    at_work = jobs.running()
+    return at_work.title if at_work else "nothing; this one starts soon."
 
 
 def _fraction(said: dict) -> float:

@@ -42,7 +42,7 @@ def _margins(bert: Bert, sentences: list[str]) -> np.ndarray | None:
         with st.spinner(f"Reading {len(sentences) * (len(sentences) - 1)} pairs …"):
             return order.matrix(bert, sentences)
     order.pairs(bert, sentences)  # says at once what a job would only say later
-    arguments = {"checkpoint": state.source(), "hub": state.hub(), "sentences": sentences}
+    arguments = {"checkpoint": state.source(), "sentences": sentences}
     found = jobs.latest("probes.order:work", arguments)
     if found is None or found.folder.stat().st_mtime < state.changed():
         count = len(sentences)

@@ -45,7 +45,7 @@ NSP = {"nsp.pooler": "bert.pooler.dense", "nsp.classifier": "cls.seq_relationshi
 # the decoder is the embedding matrix again, and its bias is stored under two names
 COPIES = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "bert.embeddings.position_ids"}
 # the files that a model is read from
-PARTS = re.compile(r"config\.json|vocab\.txt|tokenizer\w*\.json|(CARD|README)\.md|(pytorch_)?model.*\.(safetensors|bin|json)")
+PARTS = re.compile(r"(config|tokenizer\w*)\.json|vocab\.txt|(CARD|README)\.md|(pytorch_)?model.*\.(safetensors|bin|json)")
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 

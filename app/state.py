@@ -100,7 +100,7 @@ def warm() -> None:
 
 
 def answer(chosen: Bert, question: str, arguments: tuple[Hashable, ...], compute: Callable[[], T]) -> T:
-    """What a model answers to a question about these arguments, computed when it is first asked."""
+    """What a model answers to a question about these arguments, computed once; all readers see the same one."""
     return ANSWERS.get((chosen.about.fingerprint, question, arguments), compute)
 
 

@@ -47,8 +47,8 @@ def test_relative_paths_are_taken_from_where_the_user_stands(little, tmp_path):
     little.save(tmp_path / "my-bert")
     (tmp_path / "my.txt").write_text("\n\n".join(["The cat sat on the mat.\nMy dog is cute.\nHe likes New York."] * 130))
     (tmp_path / "model.py").write_text("raise SystemExit('this is not the project')\n")
-    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "evaluate", "my-bert", "--corpus", "my.txt", "--pairs", "8",
-                            "--length", "24"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "evaluate", "my-bert", "--corpus", "my.txt", "--pairs",
+                            "8", "--length", "24"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert "my-bert: 8 pairs" in shown.stdout
 

@@ -32,6 +32,11 @@ class Side:
     b: str | None
 
     @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What an answer about this side depends on."""
+        return self.bert.about.fingerprint, self.a, self.b
+
+    @property
     def trace(self) -> Trace:
         return state.traced(self.bert, self.a, self.b)
 

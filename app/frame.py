@@ -63,18 +63,21 @@ def sidebar() -> None:
 
 def choice(label: str, names: list[str], key: str, default: str, free: bool = False, help: str | None = None) -> str:
     """A choice among models that stands in the address; one that is not there is said, never replaced by another."""
-    address, now = st.query_params.get(key), st.session_state.get(key)
-    if address and address not in names and now not in names:
-        if not free or not state.offered(address):
-            st.selectbox(label, names, index=None, key=f"{key} instead", placeholder="Choose one that is here",
-                         on_change=lambda: st.session_state.update({key: st.session_state[f"{key} instead"]}))
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            raise CheckpointProblem(f"There is no model called {address} here. There are: "
-                                    f"{', '.join(names[:NAMED])}{more}.")
-        names = [*names, address]
-    first = default if default in names else names[0]
-    return st.selectbox(label, names, key=key, bind="query-params", accept_new_options=free, help=help,
-                        index=names.index(first)) or first
+    address, now, kept = st.query_params.get(key), st.session_state.get(key), f"{key} that is not there"
+    for name in filter(None, (address, now)):
+        if free and name not in names and state.offered(name):
+            names = [*names, name]
+    if now in names:
+        st.session_state.pop(kept, None)
+    elif address and address not in names:
+        st.session_state[kept] = address  # Streamlit takes it out of the address
+    unknown, first = st.session_state.get(kept), default if default in names else names[0]
+    chosen = st.selectbox(label, names, key=key, bind="query-params", accept_new_options=free, help=help,
+                          index=None if unknown else names.index(first), placeholder="Choose one that is here")
+    if unknown:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        raise CheckpointProblem(f"There is no model called {unknown} here. There are: {', '.join(names[:NAMED])}{more}.")
+    return chosen or first
 
 
 def _card() -> None:

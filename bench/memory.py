@@ -26,8 +26,8 @@ ROOT = Path(__file__).parent.parent
 READERS = 40
 PATIENCE = 600  # seconds; then the readers who have come are enough
 ALLOWED = 1.5  # GB
-WORDS = ("the old man walked slowly down the long road to the river and then he saw the black dog again so he sat under a tall "
-         "tree and waited for his brother who came home late in the evening with bread and fish for the whole family").split()
+WORDS = ("the old man walked slowly down the long road to the river and then he saw the black dog again so he sat under a "
+         "tall tree and waited for his brother who came home late in the evening with bread and fish for everyone").split()
 
 
 def rows() -> Iterator[Row]:
@@ -49,10 +49,10 @@ def rows() -> Iterator[Row]:
             _open(reader, len(spent))
             spent.append(time.perf_counter() - started)
             held.append(_gigabytes(process))
-        verdict = "kept" if max(held) < ALLOWED else "broken"
-        yield Row(f"attention page, {len(spent)} readers, 512 pieces each", "itself", statistics.median(spent),
-                  statistics.median(spent), note=f"{before:.2f} GB before, {held[-1]:.2f} GB after, {max(held):.2f} GB at most: "
-                                                 f"the bound of {ALLOWED} GB is {verdict}")
+        seconds, verdict = statistics.median(spent), "kept" if max(held) < ALLOWED else "broken"
+        yield Row(f"attention page, {len(spent)} readers, 512 pieces each", "itself", seconds, seconds,
+                  note=f"{before:.2f} GB before, {held[-1]:.2f} GB after, {max(held):.2f} GB at most: the bound of "
+                       f"{ALLOWED} GB is {verdict}")
 
 
 def _open(reader: ClientConnection, number: int) -> None:

@@ -236,6 +236,16 @@ def test_a_model_that_is_removed_while_it_is_looked_at_is_not_replaced_by_anothe
     assert not app.get("plotly_chart")
 
 
+def test_a_page_opens_with_a_hub_model_and_asks_the_hub_once(little, models, tmp_path, monkeypatch):
+    hub_cache.fill(tmp_path, "someone/page-bert", little, monkeypatch)
+    app = opened(model="someone/page-bert", a="the cat sat on the mat.", b="")
+    assert not app.error and not app.exception
+    assert app.sidebar.selectbox(key="model").value == "someone/page-bert"
+    assert "2 layers" in app.sidebar.caption[0].value
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", "/nowhere")
+    assert not app.run().error
+
+
 def test_a_name_from_the_address_is_no_path_even_where_the_hub_is_allowed(little, models, tmp_path, monkeypatch, choose):
     hub_cache.fill(tmp_path, "someone/little-bert", little, monkeypatch)
     little.save(tmp_path / "secret")

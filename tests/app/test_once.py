@@ -31,9 +31,13 @@ def compare_page() -> None:
 def readings(monkeypatch):
     """Every forward pass of any model, as it happens."""
     seen: list[str] = []
-    for name in ("forward", "at"):
-        monkeypatch.setattr(Bert, name, lambda *given, once=getattr(Bert, name), name=name, **more: seen.append(name)
-                            or once(*given, **more))
+
+    def watch(name: str) -> None:
+        compute = getattr(Bert, name)
+        monkeypatch.setattr(Bert, name, lambda *given, **more: seen.append(name) or compute(*given, **more))
+
+    watch("forward")
+    watch("at")
     return seen
 
 

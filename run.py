@@ -60,7 +60,9 @@ def main() -> int:
         return 0 if command in COMMANDS else 2
     module, files = COMMANDS[command]
     ready(*files)
-    return run(PYTHON, "-m", module, *words)
+    # where the user stands is where relative paths begin; -P: no file that lies there is taken for one of ours
+    places = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return run(PYTHON, "-P", "-m", module, *words, cwd=None, PYTHONPATH=places)
 
 
 def ready(*files: str) -> None:
@@ -120,8 +122,8 @@ def browser() -> str:
     return subprocess.run([PYTHON, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def run(*command, **environment: str) -> int:
-    process = subprocess.Popen([str(word) for word in command], cwd=ROOT, env=os.environ | environment)
+def run(*command, cwd: Path | None = ROOT, **environment: str) -> int:
+    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=os.environ | environment)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # nobody is left behind: an app ends, a training saves
     while True:
         try:

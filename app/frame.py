@@ -8,10 +8,11 @@ import streamlit as st
 
 from app import limits, state
 from app.figures import theme
-from model import Problem
+from model import CheckpointProblem, Problem
 
 STYLE = Path(__file__).parent / "style.css"
 ICON = Path(__file__).parent / "icon.svg"
+NAMED = 12  # models listed in one sentence
 INK = {"light": "#17212b", "dark": "#e9eef0"}  # textColor of the two themes
 
 
@@ -36,22 +37,47 @@ def chart(figure: go.Figure, looking: str, alt: str, key: str) -> None:
 
 
 def sidebar() -> None:
-    """The model and the sentences, bound to the URL so that a link reopens exactly this."""
+    """The model and the sentences, bound to the URL so that a link reopens exactly this.
+
+    An address that names a model which is not there is a problem, raised when the sidebar is drawn.
+    """
+    state.find_models()
+    problem = None
     with st.sidebar:
-        names = [found.name for found in state.models()]
-        asked = st.query_params.get("model")
-        if asked and asked not in names and state.hub():
-            names.append(asked)
-        st.selectbox("Model", names, key="model", bind="query-params", accept_new_options=state.hub(),
-                     index=names.index(state.DEFAULT_MODEL) if state.DEFAULT_MODEL in names else 0,
-                     help="Shipped models and the checkpoints in the models folder."
-                     + (" Or type a Hugging Face name." if state.hub() else ""))
-        _card()
+        try:
+            choice("Model", [found.name for found in state.models()], "model", state.DEFAULT_MODEL, free=state.hub(),
+                   help="Shipped models and the checkpoints in the models folder; one that is called like a shipped model "
+                        f"has its folder behind its name, such as english ({state.models_folder().name})."
+                        + (" Or type a Hugging Face name." if state.hub() else ""))
+            _card()
+        except CheckpointProblem as unknown:
+            problem = unknown
         st.text_area("Sentence A", state.DEFAULT_A, key="a", bind="query-params", height=110,
                      max_chars=limits.TEXT_CHARACTERS)
         st.text_area("Sentence B (optional)", state.DEFAULT_B, key="b", bind="query-params", height=90,
                      max_chars=limits.TEXT_CHARACTERS,
                      help="With a second sentence the input is a pair: [CLS] A [SEP] B [SEP].")
+    if problem:
+        raise problem
+
+
+def choice(label: str, names: list[str], key: str, default: str, free: bool = False, help: str | None = None) -> str:
+    """A choice among models that stands in the address; one that is not there is said, never replaced by another."""
+    address, now, kept = st.query_params.get(key), st.session_state.get(key), f"{key} that is not there"
+    for name in filter(None, (address, now)):
+        if free and name not in names and state.offered(name):
+            names = [*names, name]
+    if now in names:
+        st.session_state.pop(kept, None)
+    elif address and address not in names:
+        st.session_state[kept] = address  # Streamlit takes it out of the address
+    unknown, first = st.session_state.get(kept), default if default in names else names[0]
+    chosen = st.selectbox(label, names, key=key, bind="query-params", accept_new_options=free, help=help,
+                          index=None if unknown else names.index(first), placeholder="Choose one that is here")
+    if unknown:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        raise CheckpointProblem(f"There is no model called {unknown} here. There are: {', '.join(names[:NAMED])}{more}.")
+    return chosen or first
 
 
 def _card() -> None:

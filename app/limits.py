@@ -1,12 +1,18 @@
 """Every bound of the app in one place."""
 
 TEXT_CHARACTERS = 4000  # a sentence box; the model's own limit of wordpieces is said by the trace
-MODELS_LOADED = 4  # checkpoints kept in memory at once
-TRACES_KEPT = 64  # answers kept, over all readers
+
+# what is kept in memory over all readers, in megabytes; what was not wanted for longest goes first
+MODELS_MEGABYTES = 1000  # checkpoints, their copies with random weights, fine-tuned ones
+MODELS_LEAST = 5  # of them whatever their size: "Both directions" asks three beside the one chosen, and someone has another
+TRACES_MEGABYTES = 300  # 512 wordpieces take 98 MB in the shipped model, 233 MB in BERT-base
+STATES_MEGABYTES = 400  # every token of a text at every layer, layers of indexed corpora; one of them whatever its size
+BANKS_MEGABYTES = 300  # labelled sentences; one file of them whatever its size
+ANSWERS_MEGABYTES = 100  # everything else that was computed: evidence, controls, lessons, snapshots, ...
+
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
 VOTES_KEPT = 500  # predictions of one question that are counted, the latest
-LESSON_ANSWERS = 256  # kept, over all readers
 DOCUMENT_CHARACTERS = 60_000  # the box for a whole document
 SENTENCES_AT_ONCE = 10  # of a document whose pairs are all read while the page waits; more become a job
 EXAM_MEGABYTES = 20  # of a text to draw pairs from
@@ -26,9 +32,6 @@ TRIAL_STEPS = 5000  # of one model trained on the strategies page
 PASTED_CHARACTERS = 40_000  # a box of many sentences
 PASTED_SENTENCES = 200  # read of such a box; the rest is said to be left out
 CORPUS_TOKENS = (20_000, 50_000, 100_000, 200_000)  # sizes of an indexed corpus; 200,000 × 384 floats are 307 MB
-CONTEXTS_KEPT = 8  # texts whose every token is kept at every layer
-INDEXES_KEPT = 2  # layers of indexed corpora in memory
-TWINS_KEPT = 2  # models with random weights in memory
 
 # jobs: long work in its own process
 JOBS_WAITING = 20  # in the queue at once
@@ -47,10 +50,8 @@ JOB_WATCH_SECONDS = 1.0  # between two looks of the server at its queue
 TRAIN_MINUTES = 120  # of one training ordered in the browser; the command line has no limit
 TRAIN_WORDS_LEAST = 200  # less cannot be cut into pairs worth learning from
 TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
-REPLAY_ANSWERS = 256  # what snapshots said, kept over all readers
 
 # probes
-BANKS_KEPT = 4  # uploaded treebanks kept in memory
 UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
 RESULTS_LISTED = 30
@@ -58,7 +59,6 @@ RESULTS_LISTED = 30
 # fine-tuning
 TUNING_EPOCHS = 50
 TUNING_EXAMPLES = 20_000  # to learn from, in one fine-tuning ordered in the browser
-TUNED_KEPT = 2  # fine-tuned models in memory
 
 # attention
 BOARD_VALUES = 4_000_000  # weights sent to the board at once; beyond it one layer at a time

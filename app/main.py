@@ -12,8 +12,8 @@ def main() -> None:
     st.html(frame.STYLE)
     state.settle()
     chosen = st.navigation({group: [entry.page() for entry in listed] for group, listed in PAGES.items()}, expanded=True)
-    frame.sidebar()
     try:
+        frame.sidebar()
         chosen.run()
     except Problem as problem:
         st.error(frame.plain(str(problem)), icon=":material/error:")

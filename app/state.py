@@ -1,27 +1,50 @@
-"""The caches and the URL-bound inputs of the app; the only file with cache decorators."""
+"""What all readers share, kept within bounds of bytes, and the inputs that stand in the address."""
 
 import gc
+import hashlib
 import os
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
 import model
 from app import limits
-from model import Bert, CheckpointProblem, Found, InputProblem, Trace, corpus, finetune
+from app.byte_cache import ByteCache
+from model import Bert, CheckpointProblem, Edits, Found, InputProblem, Trace, checkpoint, corpus, finetune
 from probes import concordance, contexts, experiment, lessons, neighbours, replay, results, shipped, tasks, treebank, tuning
 
+T = TypeVar("T")
+
+ROOT = Path(__file__).parent.parent
 DEFAULT_MODEL = "english"
 DEFAULT_A = "She poured a cup of hot coffee and sat down."
 DEFAULT_B = "Then she opened the newspaper and began to read."
+OFFERED = "models offered"  # in the session: what the folders held when this run of the page began
+
+# every model goes by its fingerprint here: a name can mean other weights tomorrow
+MODELS = ByteCache(limits.MODELS_MEGABYTES, limits.MODELS_LEAST)
+TRACES = ByteCache(limits.TRACES_MEGABYTES)
+STATES = ByteCache(limits.STATES_MEGABYTES, least=1)
+BANKS = ByteCache(limits.BANKS_MEGABYTES, least=1)
+ANSWERS = ByteCache(limits.ANSWERS_MEGABYTES)
+_SNAPSHOTS: dict[str, Path] = {}  # Hub name -> its folder in the local cache, asked once
+
+
+def models_folder() -> Path:
+    """Where the checkpoints of the reader are: of the project, unless another folder was given."""
+    return Path(os.environ.get("BERTSCOPE_MODELS") or ROOT / "checkpoints").absolute()
+
+
+def find_models() -> None:
+    """Look what the folders hold, once for a run of a page."""
+    st.session_state[OFFERED] = model.available([models_folder()])
 
 
 def models() -> list[Found]:
-    """The shipped checkpoints and those in the models folder, each name once."""
-    found: dict[str, Found] = {}
-    for one in model.available([os.environ.get("BERTSCOPE_MODELS", "checkpoints")]):
-        found.setdefault(one.name, one)
-    return list(found.values())
+    """The shipped checkpoints and those in the models folder; one called like a shipped one has its folder behind it."""
+    return st.session_state.get(OFFERED) or model.available([models_folder()])
 
 
 def hub() -> bool:
@@ -29,79 +52,104 @@ def hub() -> bool:
     return bool(os.environ.get("BERTSCOPE_HUB"))
 
 
-@st.cache_resource(max_entries=limits.MODELS_LOADED, show_spinner="Loading the model …")
-def _loaded(source: str, changed: float) -> Bert:
-    return model.load(source, hub=hub())
+def offered(name: str) -> bool:
+    """Whether a model of this name can be chosen: one in the list, or a Hub name where those are allowed."""
+    return any(found.name == name for found in models()) or (hub() and checkpoint.HUB_NAME.fullmatch(name) is not None)
 
 
-def load(source: str) -> Bert:
-    """A checkpoint by the name it is offered under, by folder or by Hub name; loaded once and shared by all readers."""
+def folder(name: str) -> Path:
+    """Where a model that can be chosen is loaded from; of the Hub, its folder in the local cache."""
+    path = next((found.path for found in models() if found.name == name), None)
+    if path is not None:
+        return path
+    # the name may come from the address, that is from anybody: it must not reach into the folders of this machine
+    if not offered(name):
+        raise CheckpointProblem(f"There is no model called {name} here. There are: "
+                                f"{', '.join(found.name for found in models())}.")
+    if name not in _SNAPSHOTS or not _SNAPSHOTS[name].is_dir():
+        _SNAPSHOTS[name] = _spinning(f"Looking for {name} on the Hub …", lambda: checkpoint.snapshot(name))()
+    return _SNAPSHOTS[name]
+
+
+def load(source: str | Path) -> Bert:
+    """A model by the name it is offered under, or by its folder; loaded once and shared by all readers."""
     path = next((found.path for found in models() if found.name == source), Path(source))
-    changed = (path / "config.json").stat().st_mtime if (path / "config.json").is_file() else 0.0
-    return _loaded(str(path) if changed else source, changed)
+    return MODELS.get(checkpoint.fingerprint(path), _spinning("Loading the model …", lambda: model.load(path)))
 
 
-def warm() -> None:
-    """Import what the first page needs before the first reader comes."""
-    model.load(DEFAULT_MODEL).trace(DEFAULT_A, DEFAULT_B)
+def named(name: str) -> Bert:
+    """A model by a name that anybody may have written: only one that can be chosen."""
+    return load(folder(name))
 
 
-@st.cache_resource(max_entries=limits.TRACES_KEPT, show_spinner=False)
-def _traced(_bert: Bert, key: str, a: str, b: str | None) -> Trace:
-    return _bert.trace(a, b)
-
-
-@st.cache_resource(max_entries=limits.REPLAY_ANSWERS, show_spinner="Asking the snapshots …")
-def _answered(path: str, changed: float, text: str) -> replay.Answer:
-    return replay.answer(Path(path), text)
-
-
-def answered(path: Path, text: str) -> replay.Answer:
-    """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
-    return _answered(str(path), (path / "config.json").stat().st_mtime, text)
-
-
-@st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
-def bank(name: str, content: bytes | None) -> treebank.Treebank:
-    """The sentences of an uploaded file, or those of this name that come with the project."""
-    if content is None:
-        return experiment.OWN[name]()
-    return treebank.parse(corpus.decoded(content, name), name)
-
-
-@st.cache_resource(max_entries=limits.BANKS_KEPT, show_spinner="Reading the sentences …")
-def banks(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
-    """Uploaded files as one bank, (split, name, content) each; and how many sentences stand in two of them."""
-    read = [(split, treebank.parse(corpus.decoded(content, name), name)) for split, name, content in files]
-    joined = treebank.joined(", ".join(name for _, name, _ in files), read)
-    return joined, tasks.shared(joined.sentences)
-
-
-@st.cache_resource
-def probed() -> list[results.Result]:
-    """The probing experiments that come with the project: something true to show before anything was asked."""
-    return shipped.probed()
-
-
-@st.cache_resource
-def tuned_example() -> tuning.Result:
-    """The fine-tuning that comes with the project, for the same reason."""
-    return shipped.tuned()
-
-
-@st.cache_resource(max_entries=limits.TUNED_KEPT, show_spinner="Loading the fine-tuned model …")
-def _tuned(path: str, changed: float) -> finetune.Tuned:
-    return finetune.load(path)
+def twin(chosen: Bert, seed: int = 0) -> Bert:
+    """The same architecture with random weights."""
+    return MODELS.get((chosen.about.fingerprint, "random", seed), lambda: chosen.twin(seed))
 
 
 def tuned(path: Path) -> finetune.Tuned:
     """A fine-tuned checkpoint with its output layer, loaded once and shared by all readers."""
-    return _tuned(str(path), (path / "config.json").stat().st_mtime)
+    return MODELS.get((checkpoint.fingerprint(path), "output layer"),
+                      _spinning("Loading the fine-tuned model …", lambda: finetune.load(path)))
+
+
+def warm() -> None:
+    """Load and read what the first page shows, before the first reader comes."""
+    path = checkpoint.SHIPPED / DEFAULT_MODEL
+    traced(MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path)), DEFAULT_A, DEFAULT_B)
+
+
+def answer(chosen: Bert, question: str, arguments: tuple[Hashable, ...], compute: Callable[[], T]) -> T:
+    """What a model answers to a question about these arguments, computed once; all readers see the same one."""
+    return ANSWERS.get((chosen.about.fingerprint, question, arguments), compute)
+
+
+def _spinning(words: str, compute: Callable[[], T]) -> Callable[[], T]:
+    """The same, with a sign on the page that something is being done."""
+    def shown() -> T:
+        with st.spinner(words):
+            return compute()
+    return shown
+
+
+def answered(path: Path, text: str) -> replay.Answer:
+    """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
+    return ANSWERS.get((checkpoint.fingerprint(path), "replay", text),
+                       _spinning("Asking the snapshots …", lambda: replay.answer(path, text)))
+
+
+def bank(name: str, content: bytes | None) -> treebank.Treebank:
+    """The sentences of an uploaded file, or those of this name that come with the project."""
+    if content is None:
+        return BANKS.get(name, _spinning("Reading the sentences …", experiment.OWN[name]))
+    return BANKS.get((name, hashlib.sha256(content).digest()), _spinning(
+        "Reading the sentences …", lambda: treebank.parse(corpus.decoded(content, name), name)))
+
+
+def banks(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
+    """Uploaded files as one bank, (split, name, content) each; and how many sentences stand in two of them."""
+    def read() -> tuple[treebank.Treebank, int]:
+        parts = [(split, treebank.parse(corpus.decoded(content, name), name)) for split, name, content in files]
+        joined = treebank.joined(", ".join(name for _, name, _ in files), parts)
+        return joined, tasks.shared(joined.sentences)
+
+    key = tuple((split, name, hashlib.sha256(content).digest()) for split, name, content in files)
+    return BANKS.get(key, _spinning("Reading the sentences …", read))
+
+
+def probed() -> list[results.Result]:
+    """The probing experiments that come with the project: something true to show before anything was asked."""
+    return ANSWERS.get("probed", shipped.probed)
+
+
+def tuned_example() -> tuning.Result:
+    """The fine-tuning that comes with the project, for the same reason."""
+    return ANSWERS.get("tuned", shipped.tuned)
 
 
 def _lesson_files() -> dict[str, Path]:
     """The lessons that come with the project and those of the teacher's folder, by their names."""
-    folders = [Path(__file__).parent / "lessons", Path(os.environ.get("BERTSCOPE_LESSONS", "lessons"))]
+    folders = [Path(__file__).parent / "lessons", Path(os.environ.get("BERTSCOPE_LESSONS") or ROOT / "lessons")]
     return {file.stem: file for folder in folders for file in sorted(folder.glob("*.toml"))}
 
 
@@ -122,15 +170,10 @@ def lesson_file(name: str) -> str:
     return _lesson_files()[name].read_text(encoding="utf-8")
 
 
-@st.cache_resource(max_entries=limits.LESSON_ANSWERS, show_spinner=False)
-def _lesson_answer(_bert: Bert, key: str, _question: lessons.Question) -> lessons.Answer:
-    return lessons.answer(_bert, _question)
-
-
 def lesson_answer(question: lessons.Question) -> lessons.Answer:
     """What the current model says to a question of a lesson."""
     chosen = bert()
-    return _lesson_answer(chosen, f"{chosen.about.name} {id(chosen)} {question}", question)
+    return answer(chosen, "lesson", (repr(question),), lambda: lessons.answer(chosen, question))
 
 
 @st.cache_resource
@@ -148,28 +191,22 @@ def settle() -> None:
 
 def bert() -> Bert:
     """The model chosen in the sidebar: one that is offered, or a Hub name where those are allowed."""
-    name = st.session_state.get("model") or DEFAULT_MODEL
-    # the name may come from the address, that is from anybody: it must not reach into the folders of this machine
-    if not any(found.name == name for found in models()) and (not hub() or Path(name).exists()):
-        raise CheckpointProblem(f"{name} is not among the models offered here.")
-    return load(name)
+    return named(_chosen())
 
 
 def source() -> str:
-    """Where the model chosen in the sidebar is loaded from, for work in another process and for code to copy."""
-    name, path = _chosen()
-    return name if path is None or path.parent == model.checkpoint.SHIPPED else str(path)
+    """What `model.load` takes in another process or in copied code: the name of a shipped model, the folder of another."""
+    path = folder(_chosen())
+    return path.name if path.parent == checkpoint.SHIPPED else str(path)
 
 
 def changed() -> float:
     """When the current model was last written: what was found out before that is about another model."""
-    path = _chosen()[1]
-    return (path / "config.json").stat().st_mtime if path else 0.0
+    return checkpoint.written(folder(_chosen()))
 
 
-def _chosen() -> tuple[str, Path | None]:
-    name = st.session_state.get("model") or DEFAULT_MODEL
-    return name, next((found.path for found in models() if found.name == name), None)
+def _chosen() -> str:
+    return st.session_state.get("model") or DEFAULT_MODEL
 
 
 def texts() -> tuple[str, str | None]:
@@ -183,33 +220,21 @@ def trace() -> Trace:
     return traced(bert(), *texts())
 
 
-def traced(chosen: Bert, a: str, b: str | None) -> Trace:
-    """Any texts through any loaded model."""
-    return _traced(chosen, f"{chosen.about.name} {id(chosen)}", a, b)
-
-
-@st.cache_resource(max_entries=limits.TWINS_KEPT, show_spinner=False)
-def _twin(_bert: Bert, key: str) -> Bert:
-    return _bert.twin()
-
-
-def twin(chosen: Bert) -> Bert:
-    """The same architecture with random weights."""
-    return _twin(chosen, f"{chosen.about.name} {id(chosen)}")
-
-
-@st.cache_resource(max_entries=limits.CONTEXTS_KEPT, show_spinner="Reading the text …")
-def _gathered(_bert: Bert, key: str, sentences: tuple[str, ...]) -> contexts.Contexts:
-    return contexts.gather(_bert, sentences)
+def traced(chosen: Bert, a: str, b: str | None, heads_off: Iterable[tuple[int, int]] = ()) -> Trace:
+    """Any texts through any loaded model, with all its heads or without some."""
+    off = frozenset(heads_off)
+    return TRACES.get((chosen.about.fingerprint, a, b, off),
+                      lambda: chosen.trace(a, b, Edits(heads_off=off) if off else None))
 
 
 def gathered(sentences: tuple[str, ...]) -> contexts.Contexts:
     """Every token of some sentences at every layer of the current model."""
     chosen = bert()
-    return _gathered(chosen, f"{chosen.about.name} {id(chosen)}", sentences)
+    return STATES.get((chosen.about.fingerprint, "contexts", sentences),
+                      _spinning("Reading the text …", lambda: contexts.gather(chosen, sentences)))
 
 
-@st.cache_resource(max_entries=limits.INDEXES_KEPT, show_spinner="Opening the index …")
 def index(folder: Path, layer: int) -> neighbours.Index:
     """One layer of a corpus that was indexed."""
-    return concordance.load(folder, layer)
+    return STATES.get((str(folder), "index", layer),
+                      _spinning("Opening the index …", lambda: concordance.load(folder, layer)))

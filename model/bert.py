@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import torch
 import torch.nn.functional as F
@@ -250,7 +251,8 @@ class Bert(nn.Module):
         """The same architecture and tokenizer with random weights: the baseline of every probe."""
         twin = Bert.random(self.config, self.tokenizer, seed, self.mlm is not None, self.nsp is not None)
         twin.about = About(name=f"{self.about.name}, random weights",
-                           card="The same architecture before any training: every weight is random.")
+                           card="The same architecture before any training: every weight is random.",
+                           fingerprint=f"{self.about.fingerprint} random {seed}")
         return twin.requires_grad_(False)
 
     def forward(self, inputs: Encoding | Sequence[Encoding] | Batch, edits: Edits | Sequence[Edits] | None = None,
@@ -329,6 +331,7 @@ class About:
     name: str = "This model"
     card: str = ""
     notes: tuple[str, ...] = field(default=())
+    fingerprint: str = field(default_factory=lambda: uuid4().hex)  # of its weights: equal for equal files, else its own
 
 
 def _patched(x: Tensor, layer: int, change: Compiled, watch: Watch) -> Tensor:

@@ -1,5 +1,6 @@
 """Load and save: our folder is the Hugging Face folder; names are strict, formats are safe."""
 
+import hashlib
 import json
 import os
 import pickle
@@ -44,11 +45,15 @@ MLM = {"mlm.dense": "cls.predictions.transform.dense", "mlm.norm": "cls.predicti
 NSP = {"nsp.pooler": "bert.pooler.dense", "nsp.classifier": "cls.seq_relationship"}
 # the decoder is the embedding matrix again, and its bias is stored under two names
 COPIES = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "bert.embeddings.position_ids"}
+# the files that a model is read from
+PARTS = re.compile(r"(config|tokenizer\w*)\.json|vocab\.txt|(CARD|README)\.md|(pytorch_)?model.*\.(safetensors|bin|json)")
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def load(source: str | os.PathLike, hub: bool = False) -> Bert:
     """A shipped name, a checkpoint folder or, when `hub` allows it, a Hugging Face name -> a BERT ready to read."""
-    folder, name = _folder(source, hub)
+    folder = resolved(source, hub)
+    known = fingerprint(folder)  # before anything is read: files that change meanwhile have another one
     config = BertConfig.read(_file(folder, "config.json"))
     tokenizer = wordpiece.read(folder, config.max_position_embeddings)
     if tokenizer.size > config.vocab_size:
@@ -82,7 +87,7 @@ def load(source: str | os.PathLike, hub: bool = False) -> Bert:
     if extra:
         notes.append(f"Left unread, not part of BERT's pre-training: {', '.join(extra)}.")
     card = next((folder / n for n in ("CARD.md", "README.md") if (folder / n).is_file()), None)
-    bert.about = About(name, card.read_text(encoding="utf-8", errors="replace") if card else "", tuple(notes))
+    bert.about = About(name(folder), card.read_text(encoding="utf-8", errors="replace") if card else "", tuple(notes), known)
     return bert.eval().requires_grad_(False)
 
 
@@ -144,40 +149,70 @@ class Found:
 
 
 def available(folders: Iterable[str | os.PathLike] = ()) -> list[Found]:
-    """The shipped checkpoints and every checkpoint folder directly inside `folders`, by name."""
+    """The shipped checkpoints and every checkpoint folder directly inside `folders`, each under a name of its own."""
+    return [found for place in (SHIPPED, *map(Path, folders)) for found in inside(place)]
+
+
+def inside(place: Path) -> list[Found]:
+    """The folder itself and every folder directly inside it, where it is a checkpoint, by name."""
     found = []
-    for place in (SHIPPED, *map(Path, folders)):
-        if not place.is_dir():
+    for folder in [place, *sorted(place.iterdir())] if place.is_dir() else ():
+        if folder.name.startswith(".") or not (folder / "config.json").is_file():
             continue
-        for folder in [place, *sorted(place.iterdir())]:
-            if folder.name.startswith(".") or not (folder / "config.json").is_file():
-                continue
-            try:
-                found.append(Found(folder.name, folder, BertConfig.read(folder / "config.json")))
-            except CheckpointProblem:
-                continue
+        try:
+            found.append(Found(name(folder), folder, BertConfig.read(folder / "config.json")))
+        except CheckpointProblem:
+            continue
     return found
 
 
-def _folder(source: str | os.PathLike, hub: bool) -> tuple[Path, str]:
+def name(folder: Path) -> str:
+    """What a checkpoint is called: its folder, its Hub name, or both folders where a shipped model has that name too."""
+    whole = folder.resolve()
+    cached = whole.parent.parent.name  # the Hub's cache: models--someone--some-bert/snapshots/0123…
+    if whole.parent.name == "snapshots" and cached.startswith("models--"):
+        return cached.removeprefix("models--").replace("--", "/", 1)
+    if whole.parent != SHIPPED.resolve() and (SHIPPED / whole.name).is_dir():
+        return f"{whole.name} ({whole.parent.name})"
+    return whole.name
+
+
+def fingerprint(folder: Path) -> str:
+    """What a checkpoint is, in a word: its place, and the number, time and size of each file it is read from."""
+    parts = sorted((file.name, file.stat().st_ino, file.stat().st_mtime_ns, file.stat().st_size) for file in _parts(folder))
+    return hashlib.sha256(repr((str(folder.resolve()), parts)).encode()).hexdigest()
+
+
+def written(folder: Path) -> float:
+    """When a checkpoint was last written, in seconds since 1970."""
+    return max(file.stat().st_mtime for file in _parts(folder))
+
+
+def _parts(folder: Path) -> list[Path]:
+    return [file for file in _file(folder, "config.json").parent.iterdir() if PARTS.fullmatch(file.name)]
+
+
+def resolved(source: str | os.PathLike, hub: bool = False) -> Path:
+    """The folder of a shipped name, a folder, or, when `hub` allows it, a Hugging Face name, which is fetched if need be."""
     text = os.fspath(source)
     if re.fullmatch(r"[\w.-]+", text) and (SHIPPED / text).is_dir():
-        return SHIPPED / text, text
+        return SHIPPED / text
     path = Path(text)
     if path.is_dir():
-        return path, path.resolve().name
+        return path
     if path.exists():
         raise CheckpointProblem(f"{path} is a file; give the folder that holds config.json and the weights.")
     shipped = ", ".join(sorted(p.name for p in SHIPPED.iterdir() if p.is_dir())) if SHIPPED.is_dir() else "none"
-    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", text):
+    if not HUB_NAME.fullmatch(text):
         raise CheckpointProblem(f"There is no folder {text}, and it is not a shipped model ({shipped}).")
     if not hub:
         raise CheckpointProblem(f"There is no folder {text} and no shipped model of that name ({shipped}). To load it "
                                 "from the Hugging Face Hub, start with --hub.")
-    return _downloaded(text), text
+    return snapshot(text)
 
 
-def _downloaded(name: str) -> Path:
+def snapshot(name: str) -> Path:
+    """The folder of a model of the Hugging Face Hub in its local cache, fetched first where it is not there yet."""
     from huggingface_hub import snapshot_download
     wanted = ["config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json", "*.safetensors",
               "*.safetensors.index.json", "README.md"]

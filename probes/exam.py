@@ -134,10 +134,10 @@ def worst(answered: pd.DataFrame, kind: str, count: int = 10) -> pd.DataFrame:
     return ranked.head(min(count, int((sure > 0.5).sum())))
 
 
-def work(folder: Path, checkpoint: str, hub: bool, source: str, count: int) -> Iterator[dict]:
+def work(folder: Path, checkpoint: str, source: str, count: int) -> Iterator[dict]:
     """An exam as a job: `answers.csv` in the folder. `source` is a file there, or WORLD."""
     yield {"fraction": 0.0, "stage": "Loading the model and drawing pairs"}
-    bert = model.load(checkpoint, hub)
+    bert = model.load(checkpoint)
     asked = questions(world() if source == WORLD else documents(folder / source), count)
     file = folder / "margins.npy"
     yield from reading.margins(bert, packed(bert, asked), file, f"Answering {len(asked):,} questions")

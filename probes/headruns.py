@@ -22,7 +22,7 @@ RESULT, CORPUS, TREEBANK = "result.json", "corpus.txt", "treebank.conllu"
 
 def corpus(folder: Path, source: str, sentences: int) -> Iterator[dict]:
     """What heads do over the lines of the corpus in the folder: the summary of `heads` as a table."""
-    bert = model.load(source, hub=True)
+    bert = model.load(source)
     lines = decoded((folder / CORPUS).read_bytes()).splitlines()
     encodings = [bert.tokenizer.encode(line) for line in lines if line.strip()][:sentences]
     if not encodings:
@@ -41,7 +41,7 @@ def corpus_found(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
 
 def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[dict]:
     """Which head follows which relation in the treebank of this name in the folder, or in the small world without one."""
-    bert = model.load(source, hub=True)
+    bert = model.load(source)
     bank = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
     kept, skipped = treebank.aligned(bert, bank.sentences[:sentences])
     started = time.monotonic()
@@ -72,7 +72,7 @@ def planted(sentences: int, seed: int = 0) -> treebank.Treebank:
 
 def pruning(folder: Path, source: str, texts: list[str], words: int, points: int, orders: int, seed: int) -> Iterator[dict]:
     """Heads switched off one after the other on masked words of the texts: greedy, by gradient, at random."""
-    bert = model.load(source, hub=True)
+    bert = model.load(source)
     questions = ablation.exam(bert, texts, words, seed)
     heads = len(ablation.every_head(bert))
     step, started, curve = max(1, round(heads / points)), time.monotonic(), []

@@ -185,9 +185,9 @@ def true_next_first(scores: np.ndarray) -> float:
     return float((np.diagonal(highest, 1) / highest.sum(1)).mean())
 
 
-def work(folder: Path, checkpoint: str, hub: bool, sentences: list[str]) -> Iterator[dict]:
+def work(folder: Path, checkpoint: str, sentences: list[str]) -> Iterator[dict]:
     """The matrix of a document as a job: `margins.npy` in the folder, to be `squared`."""
     yield {"fraction": 0.0, "stage": "Loading the model"}
-    bert = model.load(checkpoint, hub)
+    bert = model.load(checkpoint)
     encodings = pairs(bert, sentences)
     yield from reading.margins(bert, encodings, folder / "margins.npy", f"Reading {len(encodings):,} pairs")

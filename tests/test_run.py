@@ -86,6 +86,24 @@ def test_a_models_folder_that_is_not_there_is_named():
     assert "no-such-folder" in shown.stderr
 
 
+def test_relative_paths_are_taken_from_where_the_user_stands(little, tmp_path):
+    """And what lies there is not taken for a part of the project, whatever it is called."""
+    little.save(tmp_path / "my-bert")
+    (tmp_path / "my.txt").write_text("\n\n".join(["The cat sat on the mat.\nMy dog is cute.\nHe likes New York."] * 130))
+    (tmp_path / "model.py").write_text("raise SystemExit('this is not the project')\n")
+    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "evaluate", "my-bert", "--corpus", "my.txt", "--pairs",
+                            "8", "--length", "24"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "my-bert: 8 pairs" in shown.stdout
+
+
+def test_a_relative_models_folder_is_looked_for_where_the_user_stands(tmp_path):
+    (tmp_path / "mine").mkdir()
+    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "app", "--models", "mine", "--lessons", "no-such-folder"],
+                           cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "--lessons no-such-folder: there is no such folder" in shown.stderr
+
+
 def test_settings_become_flags_that_streamlit_knows():
     from streamlit import config
     settings = tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8"))

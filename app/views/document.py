@@ -41,9 +41,9 @@ def _margins(bert: Bert, sentences: list[str]) -> np.ndarray | None:
     """The matrix: at once for a short document, as a job for a longer one; None while that is not done."""
     if len(sentences) <= limits.SENTENCES_AT_ONCE:
         with st.spinner(f"Reading {len(sentences) * (len(sentences) - 1)} pairs …"):
-            return order.matrix(bert, sentences)
+            return state.answer(bert, "order", tuple(sentences), lambda: order.matrix(bert, sentences))
     order.pairs(bert, sentences)  # says at once what a job would only say later
-    arguments = {"checkpoint": state.source(), "hub": state.hub(), "sentences": sentences}
+    arguments = {"checkpoint": state.source(), "sentences": sentences}
     found = jobs.latest("probes.order:work", arguments)
     if found is None or found.folder.stat().st_mtime < state.changed():
         count = len(sentences)

@@ -44,7 +44,7 @@ def _job(source: str, uploaded: bytes | None, count: int) -> jobs.Job | None:
     if source != exam.WORLD and uploaded is None:
         st.info("Choose a text file; a few pages are enough.", icon=":material/upload_file:")
         return None
-    arguments = {"checkpoint": state.source(), "hub": state.hub(), "source": source, "count": count}
+    arguments = {"checkpoint": state.source(), "source": source, "count": count}
     if st.button("Start the exam", type="primary", icon=":material/play_arrow:"):
         files = {} if uploaded is None else {source: uploaded}
         st.session_state["nsp_exam"] = jobs.submit("probes.exam:work", arguments, f"Exam of {count} pairs", files)

@@ -8,7 +8,10 @@ from app.figures import chips
 from app.figures import nextsentence as figures
 from app.views import document, exam
 from app.views.pairlessons import LESSONS
+from model import Bert, Encoding
 from probes import controls, evidence, nextsentence, overlap
+
+READING = "Reading the pair again and again …"
 
 
 def page() -> None:
@@ -71,7 +74,7 @@ def _controls(bert) -> None:
     st.session_state.setdefault("nsp_text", lesson.text if lesson else "")
     text = st.text_area("The text that A comes from (for one of the controls)", key="nsp_text", height=100,
                         max_chars=limits.DOCUMENT_CHARACTERS, persist_state="session")
-    found = controls.outcomes(bert, *_texts(), text)
+    found = state.answer(bert, "controls", (*_texts(), text), lambda: controls.outcomes(bert, *_texts(), text))
     st.success(frame.plain(controls.verdict(found)), icon=":material/gavel:")
     frame.chart(figures.outcomes(found), key="nsp-controls",
                 looking="What you are looking at: P(IsNext) after one change each; the orange line is the pair as it is, "
@@ -95,18 +98,21 @@ def _table(found: list[controls.Outcome]) -> pd.DataFrame:
         "input read (the first)": outcome.control.missing or outcome.control.shown} for outcome in found])
 
 
+def _gathered(bert: Bert, encoding: Encoding) -> evidence.Evidence:
+    """All the evidence, with a bar that says how far it is."""
+    bar = st.progress(0.0, READING)
+    steps = evidence.gather(bert, encoding)
+    while not isinstance(found := next(steps), evidence.Evidence):
+        bar.progress(min(1.0, found), READING)
+    bar.empty()
+    return found
+
+
 def _evidence(bert) -> None:
     _choice()
     encoding = nextsentence.packed(bert, *_texts())
     frame.notes(encoding.note)
-    bar, found = st.progress(0.0, "Reading the pair again and again …"), None
-    for step in evidence.gather(bert, encoding):
-        if isinstance(step, evidence.Evidence):
-            found = step
-        else:
-            bar.progress(min(1.0, step), "Reading the pair again and again …")
-    bar.empty()
-    assert found is not None
+    found = state.answer(bert, "evidence", _texts(), lambda: _gathered(bert, encoding))
     whole = found.layers[-1]
     together = f" ({found.window} neighbours are hidden together, the input is long)" if found.window > 1 else ""
     st.caption(f"What you are looking at: how much the margin ({found.margin:+.2f}) falls when a token is replaced by "

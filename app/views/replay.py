@@ -20,7 +20,8 @@ def show() -> None:
         return
     names = sorted(runs, key=lambda name: name != "smallworld")
     left, right = st.columns([1, 3])
-    run = left.selectbox("Run", names, key="run", bind="query-params")
+    with left:
+        run = frame.choice("Run", names, "run", names[0])
     text = right.text_input("A sentence with [MASK] for one hidden word", replay.question(runs[run]), bind="query-params",
                             key=f"asked-{run}", max_chars=limits.TEXT_CHARACTERS)
     answers = {snapshot.step: state.answered(snapshot.path, text) for snapshot in replay.snapshots(runs[run])}

@@ -141,4 +141,5 @@ def test_the_address_names_model_and_sentences():
 def test_the_address_cannot_reach_a_folder_of_this_machine(little, tmp_path):
     little.save(tmp_path / "secret")
     app = opened(model=str(tmp_path / "secret"))
-    assert app.sidebar.selectbox(key="model").value == "english"
+    assert "There is no model called" in app.error[0].value
+    assert not app.sidebar.caption

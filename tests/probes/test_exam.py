@@ -91,7 +91,7 @@ def test_the_small_world_has_its_order_planted():
 
 def test_a_job_reads_an_upload_and_writes_the_answers(english, tmp_path):
     (tmp_path / "upload.txt").write_text("\n\n".join(" ".join(document) for document in TEXTS[:4]), encoding="utf-8")
-    said = list(exam.work(tmp_path, "english", False, "upload.txt", 5))
+    said = list(exam.work(tmp_path, "english", "upload.txt", 5))
     assert said[-1]["fraction"] == pytest.approx(1)
     answered = pd.read_csv(tmp_path / "answers.csv")
     expected = exam.sit(english, exam.questions(exam.documents(tmp_path / "upload.txt"), 5))

@@ -108,13 +108,13 @@ def test_more_than_ten_sentences_have_no_exact_order():
 
 
 def test_a_job_writes_the_matrix_and_goes_on_where_it_stopped(english, tmp_path):
-    said = list(order.work(tmp_path, "english", False, STORY))
+    said = list(order.work(tmp_path, "english", STORY))
     assert said[-1]["fraction"] == pytest.approx(1)
     found = np.load(tmp_path / "margins.npy")
     assert np.allclose(order.squared(found), order.matrix(english, STORY), atol=1e-5, equal_nan=True)
     found[0] = 7.0  # what is there already is kept, the rest is read
     found[3] = np.nan
     np.save(tmp_path / "margins.npy", found)
-    list(order.work(tmp_path, "english", False, STORY))
+    list(order.work(tmp_path, "english", STORY))
     again = np.load(tmp_path / "margins.npy")
     assert again[0] == 7.0 and not np.isnan(again).any()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame
+from app import frame, state
 from app.figures import comparison as figures
 from app.figures import geometry
 from model import smallworld
@@ -66,7 +66,8 @@ def _next(left: Side, right: Side) -> None:
 
 
 def _states(left: Side, right: Side) -> None:
-    found = comparison.states(left.trace, right.trace)
+    found = state.answer(left.bert, "states of two sides", (left.key, right.key),
+                         lambda: comparison.states(left.trace, right.trace))
     rows, columns = (list(map(str, range(size))) for size in found.cka.shape)
     frame.chart(geometry.square(found.cka, rows, columns, what="CKA", titles=(left.label, right.label)), key="cka_between",
                 looking="What you are looking at: does a layer of one side arrange the tokens as a layer of the other does, "

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, limits
+from app import frame, limits, state
 from app.components import board
 from app.components.board import Choice, Picture
 from app.figures import comparison as figures
@@ -15,19 +15,21 @@ BOARD = "compare_board"
 
 def section(left: Side, right: Side) -> None:
     found = comparison.attentions(left.trace, right.trace)
-    texts = [unit.text for unit in found.units]
+    texts, both = [unit.text for unit in found.units], (left.key, right.key)
+    usual = state.answer(left.bert, "heads of one side", both, found.usual)
     if found.matched:
-        frame.chart(figures.heads_apart(found.namesakes()), key="apart",
+        namesakes = state.answer(left.bert, "heads of one name", both, found.namesakes)
+        frame.chart(figures.heads_apart(namesakes), key="apart",
                     looking="What you are looking at: how differently each head looks on the two sides: 0 the same rows, 1 "
                             f"nothing in common. Baseline: two different heads of {frame.plain(left.label)} are "
-                            f"{found.usual():.2f} apart on average.",
+                            f"{usual:.2f} apart on average.",
                     alt="Map of layers and heads: distance between the two sides.")
         _differences(found, texts)
     else:
         st.info("The models have different numbers of layers or heads, so no head has a namesake; below is, for each head "
                 "on the left, the head on the right that looks most like it on this text. Baseline: two different heads "
-                f"on the left are {found.usual():.2f} apart on average.")
-        table = found.closest().sort_values("apart", ignore_index=True)
+                f"on the left are {usual:.2f} apart on average.")
+        table = state.answer(left.bert, "closest heads", both, found.closest).sort_values("apart", ignore_index=True)
         table[["layer", "head", "to_layer", "to_head"]] += 1
         st.dataframe(table, hide_index=True, height=280, alt="Closest head on the right for each head on the left",
                      column_config={"to_layer": "layer, right", "to_head": "head, right",

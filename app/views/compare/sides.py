@@ -5,9 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-import model
-from app import limits, state
-from model import Bert, Trace
+from app import frame, limits, state
+from model import Bert, Trace, checkpoint
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Offer:
     random: bool = False
 
     def load(self) -> Bert:
-        bert = state.load(str(self.path))
+        bert = state.load(self.path)
         return state.twin(bert) if self.random else bert
 
 
@@ -33,6 +32,11 @@ class Side:
     b: str | None
 
     @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What an answer about this side depends on."""
+        return self.bert.about.fingerprint, self.a, self.b
+
+    @property
     def trace(self) -> Trace:
         return state.traced(self.bert, self.a, self.b)
 
@@ -43,15 +47,13 @@ def offered() -> dict[str, Offer]:
     for found in state.models():
         offers += [Offer(found.name, found.path), Offer(f"{found.name}, random weights", found.path, random=True)]
         offers += [Offer(f"{found.name}, step {int(snapshot.name):,}", snapshot.path)
-                   for snapshot in model.available([found.path / "snapshots"])
-                   if snapshot.path.parent == found.path / "snapshots" and snapshot.name.isdigit()]
+                   for snapshot in checkpoint.inside(found.path / "snapshots") if snapshot.name.isdigit()]
     return {offer.label: offer for offer in offers}
 
 
 def chosen(name: str, default: str, offers: dict[str, Offer]) -> Side:
     """The inputs of one side; its text is the sidebar's until one is typed here."""
-    label = st.selectbox(f"{name} model", list(offers), key=name.lower(), bind="query-params",
-                         index=list(offers).index(default) if default in offers else 0)
+    label = frame.choice(f"{name} model", list(offers), name.lower(), default)
     typed = st.text_area(f"{name} text", "", key=f"{name.lower()}_text", bind="query-params", height=80,
                          placeholder="As in the sidebar. Or one line; a second line makes it a pair.",
                          max_chars=limits.TEXT_CHARACTERS)

@@ -18,7 +18,8 @@ def section() -> None:
         position = pasted.token(trace, "Token", "neuron_token")
     with right:
         layer = pasted.layer(bert, "neuron_layer", first=1, at=min(4, bert.config.num_hidden_layers)) - 1
-    strongest = neurons.strongest(neurons.activations(bert, trace.encoding)[layer], position, SHOWN)
+    strongest = state.answer(bert, "neurons", (*state.texts(), layer, position), lambda: neurons.strongest(
+        neurons.activations(bert, trace.encoding)[layer], position, SHOWN))
     left, right = st.columns(2, gap="large")
     with left:
         frame.chart(figures.neurons(strongest), key="strongest",
@@ -35,7 +36,9 @@ def _exciters(layer: int, first: int) -> None:
     typed = st.number_input("Neuron", 1, bert.config.intermediate_size, None, key="neuron", bind="query-params",
                             placeholder=f"{first + 1}, the strongest")
     chosen = first if typed is None else typed - 1
-    found = neurons.exciters(bert, pasted.passage("neuron_text"), layer, chosen, SHOWN)
+    passage = pasted.passage("neuron_text")
+    found = state.answer(bert, "exciters", (passage, layer, chosen),
+                         lambda: neurons.exciters(bert, passage, layer, chosen, SHOWN))
     st.caption(f"What you are looking at: the tokens of a text that excite neuron {chosen + 1} of layer {layer + 1} most. "
                f"Baseline: its mean over all tokens of the text is {found['mean'].iloc[0]:.2f}.")
     st.html(figures.lines(found, "activation", float(found["activation"].max())))

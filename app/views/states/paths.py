@@ -26,7 +26,8 @@ def section() -> None:
                                  bind="query-params")
     axes = 3 if flat == "3-D" else 2
     shared = fitted == "all layers"
-    found = (geometry.shared_paths if shared else geometry.layer_paths)(trace.hidden, axes)
+    found = state.answer(state.bert(), "paths", (*state.texts(), shared, axes), lambda: (
+        geometry.shared_paths if shared else geometry.layer_paths)(trace.hidden, axes))
     kept = f"{found.overall.sum():.0%}"
     said = (f"one PCA over all layers, so a step is a real movement; these {axes} axes keep {kept} of the variance of all "
             "layers together." if shared else

@@ -6,7 +6,7 @@ from app import frame, samples, state
 from app.figures import geometry as figures
 from app.figures import paths as moving
 from app.figures import theme
-from model import InputProblem
+from model import Bert, InputProblem
 from probes import geometry, senses
 
 from . import pasted
@@ -20,7 +20,8 @@ def section() -> None:
     with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
         typed = pasted.box(samples.SENSES[preset], "uses")
     labelled = senses.parsed(typed)
-    found = senses.uses(state.bert(), word, pasted.bounded(list(labelled.sentences)))
+    bert, sentences = state.bert(), pasted.bounded(list(labelled.sentences))
+    found = state.answer(bert, "uses", (word, sentences), lambda: senses.uses(bert, word, sentences))
     labels = [labelled.labels[sentence] for sentence in found.sentence]
     missing = len(labelled.sentences) - len(set(found.sentence.tolist()))
     if missing:
@@ -29,7 +30,7 @@ def section() -> None:
     with left:
         _map(found, labels, labelled.names)
     with right:
-        _separation(found, labels)
+        _separation(bert, found, labels)
 
 
 def _begin() -> None:
@@ -50,9 +51,10 @@ def _map(found: senses.Uses, labels: list[int], names: tuple[str, ...]) -> None:
                 alt=f"{len(texts)} uses of {found.word} in two dimensions at each layer, coloured by sense.")
 
 
-def _separation(found: senses.Uses, labels: list[int]) -> None:
+def _separation(bert: Bert, found: senses.Uses, labels: list[int]) -> None:
     try:
-        apart = senses.separation(found.vectors, labels)
+        apart = state.answer(bert, "separation", (found.word, found.sentences, tuple(labels)),
+                             lambda: senses.separation(found.vectors, labels))
     except InputProblem as problem:
         st.info(frame.plain(str(problem)))
         return

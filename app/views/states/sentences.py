@@ -23,7 +23,8 @@ def section() -> None:
     with st.expander(f"The sentences: up to {limits.PASTED_SENTENCES}", icon=":material/article:"):
         typed = pasted.box(samples.TOPICS, "many")
     texts = pasted.bounded(contexts.split(typed))
-    vectors = pooling.vectors(bert, texts, layer, POOLINGS[kind])
+    vectors = state.answer(bert, "sentences", (texts, layer, kind),
+                           lambda: pooling.vectors(bert, texts, layer, POOLINGS[kind]))
     left, right = st.columns(2, gap="large")
     numbers = [str(number) for number in range(1, len(texts) + 1)]
     with left:

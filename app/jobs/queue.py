@@ -96,8 +96,8 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
             if waiting >= limits.JOBS_WAITING:
                 raise refusal(f"{waiting} pieces of work are waiting already; try again when one is done.")
             prepared.rename(runs() / id)
-            registry.insert(database, id=id, function=work, arguments=settings, arguments_digest=_digest(settings),
-                            title=title, fingerprint=fingerprint, state="waiting", queue_order=0, created=time.time())
+            registry.insert(database, id=id, title=title, function=work, arguments=settings, fingerprint=fingerprint,
+                            arguments_digest=_digest(settings), state="waiting", queue_order=0, created=time.time())
             registry.change(database, id, queue_order=_last_place(database))
             for row in database.execute("SELECT id FROM jobs WHERE state NOT IN ('waiting', 'running') ORDER BY id DESC "
                                         "LIMIT -1 OFFSET ?", (limits.JOBS_KEPT,)).fetchall():

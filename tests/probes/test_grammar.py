@@ -40,6 +40,7 @@ def changed(row) -> tuple[list[str], list[str]]:
 def planted(reader: Bert, word: str) -> Bert:
     """A BERT that expects one word everywhere, whatever stands around."""
     bert = Bert.random(reader.config, reader.tokenizer, 0).requires_grad_(False)
+    assert bert.mlm is not None
     with torch.no_grad():
         for parameter in bert.parameters():
             parameter.zero_()

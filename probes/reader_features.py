@@ -162,8 +162,7 @@ class Words:
     def subject(self, word: int) -> int | None:
         """The subject of a predicate, its own or, in a coordination, that of the first conjunct."""
         while True:
-            # the outer subject belongs to the copula, the inner one to the verb: the verb's own wins
-            for relations in (("nsubj", "nsubj:pass"), ("csubj", "csubj:pass"), ("nsubj:outer",), ("expl",)):
+            for relations in (("nsubj", "nsubj:pass"), ("csubj", "csubj:pass"), ("expl",)):
                 subjects = self.children(word, *relations)
                 if subjects:
                     return subjects[0]
@@ -315,8 +314,9 @@ def _dominated(words: Words, word: int, above: int) -> bool:
 def agreement(words: Words, feats: Sequence[Mapping[str, str]], predicate: int) -> dict[str, str]:
     """Number and Person of the subject of a predicate; nothing where there is no subject, Person alone for "you"."""
     subject = words.subject(predicate)
-    if subject is None:
-        return {}
+    if subject is None:  # a free relative: in "what made it worse" the subject of "made" is its head
+        free = words.antecedent(predicate)
+        return {"Number": "Sing", "Person": "3"} if free is not None and words.upos[free] == "PRON" else {}
     return noun_agreement(words, feats, subject, predicate)
 
 
@@ -354,6 +354,17 @@ def noun_agreement(words: Words, feats: Sequence[Mapping[str, str]], subject: in
 
 def _predicate(words: Words, feats: list[dict[str, str]], word: int, chain: list[int]) -> None:
     """Features of every verb of a predicate: the first may be finite, each other one has the form its neighbour asks for."""
+    outer = words.children(word, "nsubj:outer")
+    if outer:  # "The trouble is that it leaks": the copula has a subject of its own
+        copula = words.children(word, "cop")
+        helpers = [verb for verb in chain if verb < copula[0] and words.relations[verb] == "aux"] + copula if copula else []
+        chain = [verb for verb in chain if verb not in helpers]
+        over = noun_agreement(words, feats, outer[0], word)
+        for place, verb in enumerate(helpers):
+            feats[verb] = (_helper(words, words.forms[verb], verb, helpers, word, over) if place == 0
+                           else _governed(words, word, verb, helpers[place - 1]))
+        if not chain:
+            return
     agree = agreement(words, feats, word)
     for place, verb in enumerate(chain):
         if place == 0:
@@ -473,7 +484,7 @@ def _tense_of_put(words: Words, predicate: int, verb: int, first: int, agree: Ma
 def main_tense(words: Words, feats: Sequence[Mapping[str, str]]) -> str:
     """past, pres, fut or none: the finite verb of the main clause."""
     root = list(words.heads).index(-1)
-    chain = words.chain(root)
+    chain = words.children(root, "cop") if words.children(root, "nsubj:outer") else words.chain(root)
     if not chain:
         return "none"
     first = feats[chain[0]]
@@ -493,7 +504,7 @@ def main_tense(words: Words, feats: Sequence[Mapping[str, str]]) -> str:
 def main_number(words: Words, feats: Sequence[Mapping[str, str]]) -> str | None:
     """sing, plur or none: the subject of the main clause; None where the rules cannot know."""
     root = list(words.heads).index(-1)
-    subject = (words.children(root, "nsubj:outer") or [words.subject(root)])[0]
+    subject = next(iter(words.children(root, "nsubj:outer")), words.subject(root))
     if subject is None:
         return "none"
     agree = noun_agreement(words, feats, subject, root)

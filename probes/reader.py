@@ -1,13 +1,15 @@
-"""The reader: short texts of everyday English annotated for this project, read from their compact form into CoNLL-U and Sentences.
+"""The reader: short texts of everyday English annotated for this project, from their compact form to CoNLL-U.
 
-`python -m probes.reader check [files]` validates, `show NNN` prints trees to re-read, `counts` prints all counts, `conllu` the treebank."""
+`python -m probes.reader check [files]` validates, `show NNN` prints trees, `counts` all counts, `conllu` the treebank.
+"""
 
 import argparse
+import hashlib
 import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,14 +19,49 @@ from . import reader_features
 from .treebank import Sentence, Treebank, conllu
 
 FOLDER = Path(__file__).parent / "bundled" / "reader"
-TOPICS = ("home", "school", "street", "work", "nature", "science", "history", "letters", "dialogue", "news", "recipe", "story")
+TOPICS = (
+    "home",
+    "school",
+    "street",
+    "work",
+    "nature",
+    "science",
+    "history",
+    "letters",
+    "dialogue",
+    "news",
+    "recipe",
+    "story",
+)
 SENTIMENTS, TENSES, NUMBERS = ("positive", "neutral", "negative"), ("past", "pres", "fut", "none"), ("sing", "plur", "none")
 FLAGS = ("garden", "nonprojective")
 ENTITIES = ("PER", "LOC", "ORG", "DATE", "OTHER")
-UPOS = ("NOUN", "PROPN", "PRON", "DET", "ADJ", "NUM", "VERB", "AUX", "ADP", "SCONJ", "PART", "CCONJ", "ADV", "INTJ", "SYM", "PUNCT")
-RELATIONS = tuple("""root nsubj nsubj:pass nsubj:outer csubj csubj:pass obj iobj ccomp xcomp obl obl:agent obl:unmarked advcl advcl:relcl advmod
-    aux aux:pass cop mark case cc cc:preconj conj det det:predet nummod amod nmod nmod:poss nmod:desc nmod:unmarked acl acl:relcl appos compound
-    compound:prt flat fixed expl discourse vocative dislocated parataxis orphan punct""".split())
+UPOS = (
+    "NOUN",
+    "PROPN",
+    "PRON",
+    "DET",
+    "ADJ",
+    "NUM",
+    "VERB",
+    "AUX",
+    "ADP",
+    "SCONJ",
+    "PART",
+    "CCONJ",
+    "ADV",
+    "INTJ",
+    "SYM",
+    "PUNCT",
+)
+RELATIONS = tuple(
+    """
+    root nsubj nsubj:pass nsubj:outer csubj csubj:pass obj iobj ccomp xcomp obl obl:agent obl:unmarked advcl
+    advcl:relcl advmod aux aux:pass cop mark case cc cc:preconj conj det det:predet nummod amod nmod nmod:poss
+    nmod:desc nmod:unmarked acl acl:relcl appos compound compound:prt flat fixed expl discourse vocative dislocated
+    parataxis orphan punct
+    """.split()
+)
 NO_SPACE_BEFORE = {".", ",", ";", ":", "?", "!", ")", "]", "%", "...", "n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "'"}
 NO_SPACE_AFTER = {"(", "[", "$", "£", "€"}
 FILE_NAME = re.compile(r"(\d{3})-[a-z0-9]+(?:-[a-z0-9]+)*\.txt")
@@ -69,9 +106,14 @@ class ReaderSentence:
     @cached_property
     def words(self) -> reader_features.Words:
         """The columns the feature rules look at."""
-        return reader_features.Words([token.form.lower() for token in self.tokens], [token.upos for token in self.tokens],
-                                     [token.head for token in self.tokens], [token.relation for token in self.tokens],
-                                     [dict(token.override) for token in self.tokens], self.tense)
+        return reader_features.Words(
+            [token.form.lower() for token in self.tokens],
+            [token.upos for token in self.tokens],
+            [token.head for token in self.tokens],
+            [token.relation for token in self.tokens],
+            [dict(token.override) for token in self.tokens],
+            self.tense,
+        )
 
     @cached_property
     def feats(self) -> list[dict[str, str]]:
@@ -83,7 +125,7 @@ class ReaderSentence:
         spaces, is_open, glued = [], False, True
         for token in self.tokens:
             closes = token.form == '"' and is_open
-            rule = not (glued or token.form in NO_SPACE_BEFORE and token.form != '"' or closes)
+            rule = not (glued or (token.form in NO_SPACE_BEFORE and token.form != '"') or closes)
             spaces.append(rule if token.space_before is None else token.space_before)
             if token.form == '"':
                 is_open = not is_open
@@ -126,7 +168,6 @@ class Reader:
     """All texts, in order of their numbers."""
 
     texts: tuple[ReaderText, ...]
-    problems: tuple[str, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -136,11 +177,11 @@ class Reader:
 
     def treebank(self) -> Treebank:
         """The texts as a Treebank with their split."""
-        import hashlib
-        from dataclasses import replace
         sentences: list[Sentence] = []
         for text in self.texts:
-            sentences += [replace(sentence, split=text.split) for sentence in conllu(text_conllu(text).splitlines(), text.name)]
+            sentences += [
+                replace(sentence, split=text.split) for sentence in conllu(text_conllu(text).splitlines(), text.name)
+            ]
         return Treebank("reader", tuple(sentences), hashlib.sha256(self.conllu().encode()).hexdigest()[:16])
 
 
@@ -164,9 +205,15 @@ def files(folder: Path = FOLDER) -> list[Path]:
 
 
 def read(paths: Iterable[Path] | None = None) -> Reader:
-    """The texts of the given files, or all that ship; an InputProblem names the file and line of the first mistake in the form."""
-    return Reader(tuple(sorted((parse(path.read_text("utf-8"), path.name) for path in (files() if paths is None else paths)),
-                               key=lambda text: text.number)))
+    """The texts of some files, or all that ship; an InputProblem names file and line of the first mistake in the form."""
+    return Reader(
+        tuple(
+            sorted(
+                (parse(path.read_text("utf-8"), path.name) for path in (files() if paths is None else paths)),
+                key=lambda text: text.number,
+            )
+        )
+    )
 
 
 def parse(source: str, name: str) -> ReaderText:
@@ -188,15 +235,19 @@ def parse(source: str, name: str) -> ReaderText:
         elif line.startswith("#") and not header:
             key, colon, value = line[1:].partition(":")
             if not colon or key.strip() not in ("title", "topic") or not value.strip() or sentences or key.strip() in heads:
-                raise InputProblem(f"{where}: only '# title: …' and '# topic: …' may stand before the first sentence, once each.")
+                raise InputProblem(
+                    f"{where}: only '# title: …' and '# topic: …' may stand before the first sentence, once each."
+                )
             heads[key.strip()] = value.strip()
         elif line.startswith("= ") and not header:
             header, header_line = line[1:].split(), number
         elif header and line.split()[0].isdecimal():
             tokens.append(_token(line.split(), len(tokens) + 1, number, where))
         else:
-            raise InputProblem(f"{where}: expected a token line 'index form UPOS head relation' after a header line '= sentiment tense number', "
-                               f"and a blank line between sentences, but found {line.strip()[:40]!r}.")
+            raise InputProblem(
+                f"{where}: expected a token line 'index form UPOS head relation' after a header '= sentiment tense number', "
+                f"and a blank line between sentences, but found {line.strip()[:40]!r}."
+            )
     for key in ("title", "topic"):
         if key not in heads:
             raise InputProblem(f"{name} lacks its '# {key}: …' line.")
@@ -209,8 +260,10 @@ def parse(source: str, name: str) -> ReaderText:
 
 def _sentence(header: Sequence[str], tokens: Sequence[ReaderToken], where: str, line: int) -> ReaderSentence:
     if len(header) < 3 or header[0] not in SENTIMENTS or header[1] not in TENSES or header[2] not in NUMBERS:
-        raise InputProblem(f"{where}: the header must be '= {'|'.join(SENTIMENTS)} {'|'.join(TENSES)} {'|'.join(NUMBERS)}', "
-                           f"but is {' '.join(header)!r}.")
+        raise InputProblem(
+            f"{where}: the header must be '= {'|'.join(SENTIMENTS)} {'|'.join(TENSES)} {'|'.join(NUMBERS)}', "
+            f"but is {' '.join(header)!r}."
+        )
     unknown = [flag for flag in header[3:] if flag not in FLAGS]
     if unknown:
         raise InputProblem(f"{where}: {unknown[0]!r} is no flag of a sentence; there are {', '.join(FLAGS)}.")
@@ -218,7 +271,9 @@ def _sentence(header: Sequence[str], tokens: Sequence[ReaderToken], where: str, 
         raise InputProblem(f"{where}: the sentence has no words.")
     for token in tokens:
         if token.head >= len(tokens):
-            raise InputProblem(f"{where}: word {token.form!r} has head {token.head + 1}, but the sentence has {len(tokens)} words.")
+            raise InputProblem(
+                f"{where}: word {token.form!r} has head {token.head + 1}, but the sentence has {len(tokens)} words."
+            )
     return ReaderSentence(tuple(tokens), header[0], header[1], header[2], frozenset(header[3:]), line)
 
 
@@ -250,7 +305,9 @@ def _token(parts: Sequence[str], expected: int, line: int, where: str) -> Reader
         elif name == "feat" and all("=" in part for part in value.split(",")):
             values["override"] = tuple((part.split("=")[0], part.split("=")[1]) for part in value.split(","))
         else:
-            raise InputProblem(f"{where}: {mark!r} is no mark; there are ent=, coref=, group=, sense=, feat=, -space, +space and ok.")
+            raise InputProblem(
+                f"{where}: {mark!r} is no mark; there are ent=, coref=, group=, sense=, feat=, -space, +space and ok."
+            )
     return ReaderToken(form, upos, int(head) - 1, relation, line, **values)
 
 
@@ -258,8 +315,14 @@ def text_conllu(text: ReaderText) -> str:
     """One text as CoNLL-U with its annotations in MISC and in comments."""
     lines = [f"# newdoc id = {text.name}", f"# title = {text.title}", f"# split = {text.split}"]
     for number, sentence in enumerate(text.sentences, 1):
-        lines += [f"# sent_id = {text.name}-{number}", f"# text = {sentence.text}", f"# topic = {text.topic}",
-                  f"# sentiment = {sentence.sentiment}", f"# tense = {sentence.tense}", f"# subject_number = {sentence.number}"]
+        lines += [
+            f"# sent_id = {text.name}-{number}",
+            f"# text = {sentence.text}",
+            f"# topic = {text.topic}",
+            f"# sentiment = {sentence.sentiment}",
+            f"# tense = {sentence.tense}",
+            f"# subject_number = {sentence.number}",
+        ]
         if "garden" in sentence.flags:
             lines.append("# garden_path = Yes")
         following = [*sentence.spaces[1:], True]
@@ -270,8 +333,22 @@ def text_conllu(text: ReaderText) -> str:
             misc += [f"Coref={token.coref}"] * bool(token.coref) + [f"CorefGroup={token.group}"] * bool(token.group)
             misc += [f"Sense={token.sense}"] * bool(token.sense) + ["SpaceAfter=No"] * (not following[word])
             feats = "|".join(f"{name}={value}" for name, value in sentence.feats[word].items())
-            lines.append("\t".join([str(word + 1), token.form, "_", token.upos, "_", feats or "_", str(token.head + 1), token.relation, "_",
-                                    "|".join(misc) or "_"]))
+            lines.append(
+                "\t".join(
+                    [
+                        str(word + 1),
+                        token.form,
+                        "_",
+                        token.upos,
+                        "_",
+                        feats or "_",
+                        str(token.head + 1),
+                        token.relation,
+                        "_",
+                        "|".join(misc) or "_",
+                    ]
+                )
+            )
         lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -280,23 +357,38 @@ def show(text: ReaderText) -> str:
     """The sentences of a text with tree and features, to be re-read."""
     lines = [f"{text.name}  {text.title}  ({text.topic}, {text.split})"]
     for sentence in text.sentences:
-        lines.append(f"\n{sentence.text}   [{sentence.sentiment} {sentence.tense} {sentence.number} {' '.join(sorted(sentence.flags))}]")
+        header = " ".join([sentence.sentiment, sentence.tense, sentence.number, *sorted(sentence.flags)])
+        lines.append(f"\n{sentence.text}   [{header}]")
         for word, token in enumerate(sentence.tokens):
             head = "ROOT" if token.head < 0 else sentence.tokens[token.head].form
-            marks = [token.entity, f"coref {token.coref}" * bool(token.coref), f"group {token.group}" * bool(token.group), token.sense]
+            marks = [
+                token.entity,
+                f"coref {token.coref}" * bool(token.coref),
+                f"group {token.group}" * bool(token.group),
+                token.sense,
+            ]
             feats = "|".join(f"{name}={value}" for name, value in sentence.feats[word].items())
-            lines.append(f"  {word + 1:2} {token.form:14} {token.upos:6} {token.relation:13} <- {head:14} {feats}  {' '.join(filter(None, marks))}")
+            tree = f"{word + 1:2} {token.form:14} {token.upos:6} {token.relation:13} <- {head:14}"
+            lines.append(f"  {tree} {feats}  {' '.join(filter(None, marks))}")
     return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    from . import reader_check
-    parser = argparse.ArgumentParser(prog="python -m probes.reader", description="The reader of everyday English: check, show, counts, conllu.")
+    from . import reader_check, reader_counts  # both look at the classes of this file
+
+    parser = argparse.ArgumentParser(
+        prog="python -m probes.reader", description="The reader of everyday English: check, show, counts, conllu."
+    )
     parser.add_argument("action", choices=("check", "show", "counts", "conllu"))
     parser.add_argument("texts", nargs="*", help="files, or numbers such as 016; all texts when left out")
     options = parser.parse_args(arguments)
-    paths = [path for name in options.texts for path in
-             ([Path(name)] if name.endswith(".txt") else [path for path in files() if path.name.startswith(f"{name}-")])]
+    paths = [
+        path
+        for name in options.texts
+        for path in (
+            [Path(name)] if name.endswith(".txt") else [path for path in files() if path.name.startswith(f"{name}-")]
+        )
+    ]
     if options.texts and not paths:
         print(f"There is no text {' or '.join(options.texts)}.", file=sys.stderr)
         return 1
@@ -305,10 +397,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         reader = read(paths or None)
         if options.action == "counts":
-            print(reader_check.counts(reader))
+            print(reader_counts.counts(reader))
         else:
-            print("\n\n".join(show(text) for text in reader.texts) if options.action == "show" else reader.conllu(),
-                  end="\n" if options.action == "show" else "")
+            print(
+                "\n\n".join(show(text) for text in reader.texts) if options.action == "show" else reader.conllu(),
+                end="\n" if options.action == "show" else "",
+            )
     except InputProblem as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -1,59 +1,138 @@
-"""What is wrong, or worth a second look, in the reader's texts: trees, tags, relations, entities, chains, senses, headers; and all counts."""
+"""What is wrong, or worth a second look, in the reader's texts: trees, tags, relations, entities, chains, senses."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from model import InputProblem
 
 from . import reader, reader_features
-from .reader import Reader, ReaderSentence, ReaderText
+from .reader import ReaderSentence, ReaderText
+from .reader_counts import rare_share, word_count
 
 NOMINAL = {"NOUN", "PROPN", "PRON", "NUM", "DET", "ADJ", "SYM"}
 PREDICATE = NOMINAL | {"VERB", "AUX", "ADV", "INTJ"}
-ALLOWED: Mapping[str, set[str]] = {
-    "nsubj": NOMINAL, "nsubj:pass": NOMINAL, "nsubj:outer": NOMINAL, "obj": NOMINAL | {"INTJ"}, "iobj": NOMINAL,
-    "obl": NOMINAL | {"ADV", "ADP"}, "obl:agent": NOMINAL, "obl:unmarked": NOMINAL, "nmod": NOMINAL | {"ADV", "ADP"}, "nmod:poss": {"PRON", "NOUN", "PROPN", "NUM"},
-    "nmod:desc": {"NOUN", "PROPN"}, "nmod:unmarked": NOMINAL, "appos": NOMINAL, "vocative": {"NOUN", "PROPN", "PRON", "ADJ"},
-    "dislocated": NOMINAL, "det": {"DET"}, "det:predet": {"DET"}, "nummod": {"NUM"}, "amod": {"ADJ", "VERB"}, "aux": {"AUX"}, "aux:pass": {"AUX"},
-    "cop": {"AUX"}, "case": {"ADP", "PART", "ADJ", "ADV", "VERB"}, "mark": {"SCONJ", "PART", "ADV", "ADJ", "ADP"},
-    "advmod": {"ADV", "PART", "DET", "ADP", "ADJ", "NOUN"}, "cc": {"CCONJ", "ADV"}, "cc:preconj": {"CCONJ"}, "punct": {"PUNCT"},
-    "discourse": {"INTJ", "NOUN"}, "expl": {"PRON"}, "compound": {"NOUN", "PROPN", "NUM", "ADJ", "VERB", "SYM"}, "compound:prt": {"ADP"},
-    "flat": {"PROPN", "NUM", "NOUN"}, "acl": PREDICATE, "acl:relcl": PREDICATE, "advcl": PREDICATE, "advcl:relcl": PREDICATE, "ccomp": PREDICATE | {"PART"},
-    "xcomp": PREDICATE, "csubj": PREDICATE, "csubj:pass": PREDICATE, "parataxis": PREDICATE, "root": PREDICATE,
-    "conj": PREDICATE | {"ADP", "PART"}, "orphan": PREDICATE | {"ADP"}, "fixed": set(reader.UPOS) - {"PUNCT"}}
+ALLOWED: Mapping[str, Set[str]] = {
+    "nsubj": NOMINAL,
+    "nsubj:pass": NOMINAL,
+    "nsubj:outer": NOMINAL,
+    "obj": NOMINAL | {"INTJ"},
+    "iobj": NOMINAL,
+    "obl": NOMINAL | {"ADV", "ADP"},
+    "obl:agent": NOMINAL,
+    "obl:unmarked": NOMINAL,
+    "nmod": NOMINAL | {"ADV", "ADP"},
+    "nmod:poss": {"PRON", "NOUN", "PROPN", "NUM"},
+    "nmod:desc": {"NOUN", "PROPN"},
+    "nmod:unmarked": NOMINAL,
+    "appos": NOMINAL,
+    "vocative": {"NOUN", "PROPN", "PRON", "ADJ"},
+    "dislocated": NOMINAL,
+    "det": {"DET"},
+    "det:predet": {"DET"},
+    "nummod": {"NUM"},
+    "amod": {"ADJ", "VERB"},
+    "aux": {"AUX"},
+    "aux:pass": {"AUX"},
+    "cop": {"AUX"},
+    "case": {"ADP", "PART", "ADJ", "ADV", "VERB"},
+    "mark": {"SCONJ", "PART", "ADV", "ADJ", "ADP"},
+    "advmod": {"ADV", "PART", "DET", "ADP", "ADJ", "NOUN"},
+    "cc": {"CCONJ", "ADV"},
+    "cc:preconj": {"CCONJ"},
+    "punct": {"PUNCT"},
+    "discourse": {"INTJ", "NOUN"},
+    "expl": {"PRON"},
+    "compound": {"NOUN", "PROPN", "NUM", "ADJ", "VERB", "SYM"},
+    "compound:prt": {"ADP"},
+    "flat": {"PROPN", "NUM", "NOUN"},
+    "acl": PREDICATE,
+    "acl:relcl": PREDICATE,
+    "advcl": PREDICATE,
+    "advcl:relcl": PREDICATE,
+    "ccomp": PREDICATE | {"PART"},
+    "xcomp": PREDICATE,
+    "csubj": PREDICATE,
+    "csubj:pass": PREDICATE,
+    "parataxis": PREDICATE,
+    "root": PREDICATE,
+    "conj": PREDICATE | {"ADP", "PART"},
+    "orphan": PREDICATE | {"ADP"},
+    "fixed": set(reader.UPOS) - {"PUNCT"},
+}
 # the other way round: what a tag may be
 RELATIONS_OF: Mapping[str, set[str]] = {
-    "PUNCT": {"punct"}, "AUX": {"aux", "aux:pass", "cop"}, "CCONJ": {"cc", "cc:preconj", "fixed"}, "SCONJ": {"mark", "fixed"},
-    "PART": {"advmod", "mark", "case", "fixed"}, "ADP": {"case", "compound:prt", "obl", "fixed", "advmod", "mark"},
-    "INTJ": {"discourse", "root", "ccomp", "conj", "parataxis", "obj"}}
-CLOSED: Mapping[str, str] = {
-    "the": "DET", "a": "DET", "an": "DET", "every": "DET", "each": "DET", "another": "DET", "my": "PRON", "your": "PRON", "his": "PRON",
-    "her": "PRON", "its": "PRON", "our": "PRON", "their": "PRON", "whose": "PRON", "i": "PRON", "you": "PRON", "he": "PRON", "she": "PRON",
-    "it": "PRON", "we": "PRON", "they": "PRON", "me": "PRON", "him": "PRON", "us": "PRON", "them": "PRON", "who": "PRON", "whom": "PRON",
-    "this": "PRON DET", "that": "PRON DET SCONJ ADV", "these": "PRON DET", "those": "PRON DET", "which": "PRON DET", "what": "PRON DET",
-    "someone": "PRON", "somebody": "PRON", "something": "PRON", "anyone": "PRON", "anybody": "PRON", "anything": "PRON", "everyone": "PRON",
-    "everybody": "PRON", "everything": "PRON", "nobody": "PRON", "nothing": "PRON", "none": "PRON", "myself": "PRON", "yourself": "PRON",
-    "himself": "PRON", "herself": "PRON", "itself": "PRON", "ourselves": "PRON", "themselves": "PRON", "some": "DET", "any": "DET ADV",
-    "all": "DET ADV", "both": "DET CCONJ", "either": "DET CCONJ ADV", "neither": "DET CCONJ ADV", "no": "DET INTJ ADV", "not": "PART",
-    "n't": "PART", "to": "PART ADP SCONJ", "'s": "PART AUX VERB PRON", "'": "PART", "and": "CCONJ", "or": "CCONJ", "nor": "CCONJ", "but": "CCONJ ADP",
-    "if": "SCONJ", "because": "SCONJ ADP", "although": "SCONJ", "unless": "SCONJ", "whether": "SCONJ", "while": "SCONJ NOUN", "though": "SCONJ ADV",
-    "until": "SCONJ ADP", "than": "ADP SCONJ", "of": "ADP SCONJ", "at": "ADP SCONJ", "from": "ADP SCONJ", "with": "ADP SCONJ", "for": "ADP SCONJ",
-    "into": "ADP", "by": "ADP SCONJ ADV", "in": "ADP SCONJ ADV", "on": "ADP SCONJ ADV", "without": "ADP SCONJ", "during": "ADP",
-    "when": "ADV", "where": "ADV", "why": "ADV", "how": "ADV", "there": "PRON ADV", "here": "ADV", "am": "AUX", "is": "AUX VERB", "are": "AUX VERB",
-    "was": "AUX VERB", "were": "AUX VERB", "be": "AUX VERB", "been": "AUX VERB", "being": "AUX NOUN VERB", "would": "AUX", "could": "AUX", "should": "AUX",
-    "might": "AUX", "must": "AUX", "shall": "AUX", "ca": "AUX", "wo": "AUX", "'ll": "AUX", "'re": "AUX VERB", "'m": "AUX", "'ve": "AUX", "'d": "AUX",
-    "very": "ADV ADJ", "too": "ADV", "also": "ADV", "always": "ADV", "never": "ADV", "today": "NOUN", "tomorrow": "NOUN", "yesterday": "NOUN",
-    "tonight": "NOUN", "please": "INTJ", "yes": "INTJ", "oh": "INTJ", "many": "ADJ", "several": "ADJ", "few": "ADJ", "other": "ADJ", "own": "ADJ VERB",
-    "same": "ADJ", "more": "ADJ ADV", "most": "ADJ ADV", "only": "ADV ADJ", "ago": "ADV", "o'clock": "NOUN", "has": "AUX VERB", "does": "AUX VERB",
-    "one": "NUM NOUN PRON", "ones": "NOUN", "such": "ADJ DET", "enough": "ADV ADJ", "else": "ADV", "almost": "ADV", "even": "ADV", "just": "ADV",
-    "lot": "NOUN", "lots": "NOUN", "home": "ADV NOUN", "let": "VERB", "used": "VERB ADJ", "as": "ADP SCONJ ADV"}
+    "PUNCT": {"punct"},
+    "AUX": {"aux", "aux:pass", "cop"},
+    "CCONJ": {"cc", "cc:preconj", "fixed"},
+    "SCONJ": {"mark", "fixed"},
+    "PART": {"advmod", "mark", "case", "fixed"},
+    "ADP": {"case", "compound:prt", "obl", "fixed", "advmod", "mark"},
+    "INTJ": {"discourse", "root", "ccomp", "conj", "parataxis", "obj"},
+}
+_CLOSED_TABLE = """
+DET: the a an every each another some
+PRON: my your his her its our their whose i you he she it we they me him us them who whom someone somebody something
+  anyone anybody anything everyone everybody everything nobody nothing none myself yourself himself herself itself
+  ourselves themselves
+DET PRON: this these those which what
+ADV DET PRON SCONJ: that
+ADV DET: any all
+CCONJ DET: both
+ADV CCONJ DET: either neither
+ADV DET INTJ: no
+PART: not n't '
+ADP PART SCONJ: to
+AUX PART PRON VERB: 's
+CCONJ: and or nor
+ADP CCONJ: but
+SCONJ: if although unless whether
+ADP SCONJ: because until than of at from with for without
+NOUN SCONJ: while
+ADV SCONJ: though
+ADP: into during
+ADP ADV SCONJ: by in on as
+ADV: when where why how here too also always never ago else almost even just
+ADV PRON: there
+AUX: am would could should might must shall ca wo 'll 'm 've 'd
+AUX VERB: is are was were be been 're has does
+AUX NOUN VERB: being
+ADJ ADV: very more most only enough
+NOUN: today tomorrow yesterday tonight o'clock ones lot lots
+INTJ: please yes oh
+ADJ: many several few other same
+ADJ VERB: own used
+NOUN NUM PRON: one
+ADJ DET: such
+ADV NOUN: home
+VERB: let
+"""
+# a closed-class word and the tags it may have
+CLOSED: Mapping[str, Sequence[str]] = {
+    word: line.split(":")[0].split()
+    for line in _CLOSED_TABLE.replace("\n  ", " ").splitlines()
+    if line
+    for word in line.split(":")[1].split()
+}
 TITLES = {"mr.", "mrs.", "ms.", "dr.", "miss", "professor", "king", "queen", "president", "captain", "sir", "lady"}
-FIXED = {"because of", "such as", "due to", "according to", "instead of", "rather than", "next to", "as well", "as well as", "of course", "so that", "in order",
-         "in case", "more than", "less than", "up to", "each other", "one another", "kind of", "sort of", "how come", "whether or not"}
-CASE_WORDS = {"VERB": {"according", "including", "following", "regarding", "concerning"}, "ADJ": {"due", "such"}, "ADV": {"instead", "rather", "next"},
-              "PART": {"'s", "'"}}
+FIXED = set(
+    re.split(
+        r",\s+",
+        """
+    because of, such as, due to, according to, instead of, rather than, next to, as well, as well as, of course, so
+    that, in order, in case, more than, less than, up to, each other, one another, kind of, sort of, how come,
+    whether or not
+""".strip(),
+    )
+)
+CASE_WORDS = {
+    "VERB": {"according", "including", "following", "regarding", "concerning"},
+    "ADJ": {"due", "such"},
+    "ADV": {"instead", "rather", "next"},
+    "PART": {"'s", "'"},
+}
 MARK_WORDS = {"PART": {"to"}, "ADV": {"instead", "rather"}, "ADJ": {"such", "due"}, "ADP": {"in", "than", "rather"}}
 LEAVES = {"punct", "aux", "aux:pass", "cop", "cc", "mark", "case", "det"}
 CHILDREN_OF_LEAVES = {"fixed", "advmod", "punct", "conj", "cc"}
@@ -84,7 +163,9 @@ def check(texts: Iterable[ReaderText], whole: bool = False) -> list[Finding]:
     for text in texts:
         findings += _text(text, plan)
         if text.number in numbers:
-            findings.append(Finding(f"{text.name}.txt", f"the number {text.number:03} is taken by {numbers[text.number]}.txt", True))
+            findings.append(
+                Finding(f"{text.name}.txt", f"the number {text.number:03} is taken by {numbers[text.number]}.txt", True)
+            )
         numbers[text.number] = text.name
         for sentence in text.sentences:
             where, folded = f"{text.name}.txt line {sentence.line}", sentence.text.casefold()
@@ -108,14 +189,23 @@ def _text(text: ReaderText, plan: Mapping) -> list[Finding]:
         findings.append(Finding(where, f"has {len(text.sentences)} sentences; 8 are wanted, 7 to 9 allowed", True))
     elif len(text.sentences) != 8:
         findings.append(Finding(where, f"has {len(text.sentences)} sentences instead of 8", False))
-    lengths = [_word_count(sentence) for sentence in text.sentences]
+    lengths = [word_count(sentence) for sentence in text.sentences]
     mean = sum(lengths) / len(lengths)
     if not 9 <= mean <= 14:
         findings.append(Finding(where, f"sentences have {mean:.1f} words on average; 11 are wanted, 9 to 14 allowed", True))
     share = rare_share([text])
     if not 0.24 <= share <= 0.46:
-        findings.append(Finding(where, f"{share:.0%} of the running words are outside the commonest thousand; about a third is wanted, 24 to 46 % allowed", True))
-    chains = Counter(number for sentence in text.sentences for token in sentence.tokens for number in (token.coref, token.group) if number)
+        findings.append(
+            Finding(
+                where,
+                f"{share:.0%} of the running words are outside the commonest thousand; "
+                "about a third is wanted, 24 to 46 % allowed",
+                True,
+            )
+        )
+    chains = Counter(
+        number for sentence in text.sentences for token in sentence.tokens for number in (token.coref, token.group) if number
+    )
     for number, mentions in sorted(chains.items()):
         if mentions < 2:
             findings.append(Finding(where, f"chain {number} has one mention only; singletons are not marked", True))
@@ -128,11 +218,6 @@ def _text(text: ReaderText, plan: Mapping) -> list[Finding]:
     return findings
 
 
-def _word_count(sentence: ReaderSentence) -> int:
-    """Words as a reader counts them: punctuation left out, clitics with their word."""
-    return sum(token.upos != "PUNCT" and not token.form.startswith("'") and token.form != "n't" for token in sentence.tokens)
-
-
 def _sentence(sentence: ReaderSentence, file: str, senses: Mapping[str, Mapping[str, str]]) -> list[Finding]:
     findings: list[Finding] = []
 
@@ -141,7 +226,9 @@ def _sentence(sentence: ReaderSentence, file: str, senses: Mapping[str, Mapping[
 
     def doubt(word: int | None, words: str) -> None:
         if word is None or not sentence.tokens[word].reviewed:
-            findings.append(Finding(f"{file} line {sentence.line if word is None else sentence.tokens[word].line}", words, False))
+            findings.append(
+                Finding(f"{file} line {sentence.line if word is None else sentence.tokens[word].line}", words, False)
+            )
 
     heads = [token.head for token in sentence.tokens]
     if heads.count(-1) != 1:
@@ -154,7 +241,11 @@ def _sentence(sentence: ReaderSentence, file: str, senses: Mapping[str, Mapping[
     crossing = next((word for word in range(len(heads)) if _crosses(heads, word)), None)
     if crossing is not None and "nonprojective" not in sentence.flags:
         token = sentence.tokens[crossing]
-        mistake(crossing, f"the arc from {_form(sentence, token.head)!r} to {token.form!r} crosses another; correct it, or write nonprojective in the header")
+        mistake(
+            crossing,
+            f"the arc from {_form(sentence, token.head)!r} to {token.form!r} crosses another; "
+            "correct it, or write nonprojective in the header",
+        )
     if crossing is None and "nonprojective" in sentence.flags:
         mistake(None, "the header says nonprojective, but no arcs cross")
     for word in range(len(heads)):
@@ -226,7 +317,7 @@ def _relation(sentence: ReaderSentence, word: int, mistake: Say, doubt: Say) -> 
     if tag in RELATIONS_OF and relation not in RELATIONS_OF[tag] and not fixed_head:
         say = mistake if tag in ("PUNCT", "INTJ") else doubt
         say(word, f"{form!r} is {tag} with relation {relation}; usual are {', '.join(sorted(RELATIONS_OF[tag]))}")
-    allowed = CLOSED.get(form, "").split()
+    allowed = CLOSED.get(form, [])
     if allowed and tag not in allowed and relation != "fixed" and not (tag == "PROPN" and token.entity):
         doubt(word, f"{form!r} is {tag}; this word is {' or '.join(allowed)}")
     if head >= 0:
@@ -250,11 +341,16 @@ def _is_clause(sentence: ReaderSentence, word: int) -> bool:
     """Whether a word is a predicate: a verb, or something with a copula or a subject, or a fragment at the top."""
     words = sentence.words
     relations = {words.relations[child] for child in words.children(word)}
-    return (words.upos[word] in ("VERB", "AUX", "ADJ", "ADV", "INTJ") or bool(relations & {"cop", "nsubj", "nsubj:pass", "nsubj:outer", "expl", "csubj", "orphan"})
-            or words.relations[word] in ("root", "ccomp", "parataxis", "advcl", "xcomp", "csubj"))
+    return (
+        words.upos[word] in ("VERB", "AUX", "ADJ", "ADV", "INTJ")
+        or bool(relations & {"cop", "nsubj", "nsubj:pass", "nsubj:outer", "expl", "csubj", "orphan"})
+        or words.relations[word] in ("root", "ccomp", "parataxis", "advcl", "xcomp", "csubj")
+    )
 
 
-def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: str, above_tag: str, mistake: Say, doubt: Say) -> None:
+def _pair(
+    sentence: ReaderSentence, word: int, relation: str, head: int, above: str, above_tag: str, mistake: Say, doubt: Say
+) -> None:
     """A word and its head."""
     words = sentence.words
     form, tag = words.forms[word], words.upos[word]
@@ -268,11 +364,20 @@ def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: 
         doubt(word, f"{form!r} is nsubj:pass, but {above!r} has no aux:pass")
     if relation == "nsubj:outer" and "cop" not in siblings:
         mistake(word, f"{form!r} is nsubj:outer, but {above!r} has no copula")
-    if relation in ("obj", "iobj", "compound:prt") and above_tag not in ("VERB", "AUX") and above != "worth" and "orphan" not in siblings:
+    if (
+        relation in ("obj", "iobj", "compound:prt")
+        and above_tag not in ("VERB", "AUX")
+        and above != "worth"
+        and "orphan" not in siblings
+    ):
         mistake(word, f"{form!r} is {relation} of {above!r}, which is {above_tag}, not VERB")
     if relation in ("obl", "obl:unmarked", "obl:agent") and not _is_clause(sentence, head):
         doubt(word, f"{form!r} is {relation} of {above!r} ({above_tag}), which is no predicate; nmod?")
-    if relation in ("nmod", "nmod:unmarked", "nmod:poss", "nmod:desc") and above_tag in ("VERB", "AUX", "ADV") and above not in ("once", "twice"):
+    if (
+        relation in ("nmod", "nmod:unmarked", "nmod:poss", "nmod:desc")
+        and above_tag in ("VERB", "AUX", "ADV")
+        and above not in ("once", "twice")
+    ):
         mistake(word, f"{form!r} is {relation} of {above!r}, which is {above_tag}; obl, or another head")
     if relation in ("obl", "nmod") and not case and tag != "ADP":
         mistake(word, f"{form!r} is {relation} without a preposition; {relation}:unmarked, or the case is missing")
@@ -288,13 +393,23 @@ def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: 
         mistake(word, f"{form!r} is {tag} and case; of {tag} only {', '.join(sorted(CASE_WORDS[tag]))} can be")
     if relation == "case" and tag == "PART" and word < head:
         mistake(word, f"the possessive {form!r} stands after its noun")
-    if relation == "case" and tag == "ADP" and word > head and above not in ("who", "whom", "what", "which", "that", "where", "how") and above_tag != "DET":
+    if (
+        relation == "case"
+        and tag == "ADP"
+        and word > head
+        and above not in ("who", "whom", "what", "which", "that", "where", "how")
+        and above_tag != "DET"
+    ):
         doubt(word, f"{form!r} is case of {above!r} to its left")
     if relation == "mark" and tag in MARK_WORDS and form not in MARK_WORDS[tag]:
         mistake(word, f"{form!r} is {tag} and mark; a subordinating word is SCONJ")
     if relation == "mark" and not _is_clause(sentence, head):
         doubt(word, f"{form!r} is mark of {above!r} ({above_tag}), which is no clause")
-    if relation in ("det", "det:predet", "amod", "nummod") and above_tag not in NOMINAL and not (relation == "det" and above_tag == "ADV"):
+    if (
+        relation in ("det", "det:predet", "amod", "nummod")
+        and above_tag not in NOMINAL
+        and not (relation == "det" and above_tag == "ADV")
+    ):
         mistake(word, f"{form!r} is {relation} of {above!r}, which is {above_tag}")
     if relation == "cop" and form not in reader_features.BE:
         mistake(word, f"{form!r} is cop; only forms of 'be' are")
@@ -302,13 +417,20 @@ def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: 
         mistake(word, f"{form!r} is cop of the {above_tag} {above!r}; aux or aux:pass")
     if relation == "aux:pass" and form not in reader_features.BE | reader_features.GET:
         mistake(word, f"{form!r} is aux:pass; only forms of 'be' and 'get' are")
-    if relation == "aux" and form not in reader_features.BE | reader_features.HAVE | reader_features.DO | reader_features.MODALS:
+    if (
+        relation == "aux"
+        and form not in reader_features.BE | reader_features.HAVE | reader_features.DO | reader_features.MODALS
+    ):
         mistake(word, f"{form!r} is aux; only be, have, do and modals are")
     if relation in ("aux", "aux:pass") and above_tag not in ("VERB", "AUX") and "cop" not in siblings:
         mistake(word, f"{form!r} is {relation} of {above!r}, which is {above_tag} without a copula")
     if relation in ("acl", "acl:relcl", "appos") and above_tag not in NOMINAL:
         mistake(word, f"{form!r} is {relation} of {above!r}, which is {above_tag}; advcl?")
-    if relation in ("acl", "acl:relcl") and above_tag == "ADJ" and above not in ("many", "few", "several", "most", "more", "much", "other", "enough", "little", "first", "last"):
+    if (
+        relation in ("acl", "acl:relcl")
+        and above_tag == "ADJ"
+        and above not in ("many", "few", "several", "most", "more", "much", "other", "enough", "little", "first", "last")
+    ):
         doubt(word, f"{form!r} is {relation} of the adjective {above!r}")
     if relation == "advcl" and not _is_clause(sentence, head):
         doubt(word, f"{form!r} is advcl of {above!r} ({above_tag}), which is no predicate")
@@ -320,7 +442,11 @@ def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: 
         mistake(word, f"{form!r} is expl; only 'it' and 'there' are")
     if relation == "expl" and form == "there" and above_tag != "VERB":
         mistake(word, f"existential 'there' hangs on 'be', a VERB here, but {above!r} is {above_tag}")
-    if relation == "expl" and form == "it" and not siblings & {"csubj", "ccomp", "advcl:relcl", "csubj:pass", "advcl", "xcomp"}:
+    if (
+        relation == "expl"
+        and form == "it"
+        and not siblings & {"csubj", "ccomp", "advcl:relcl", "csubj:pass", "advcl", "xcomp"}
+    ):
         mistake(word, "'it' is expl, but there is no clause it stands for; nsubj")
     if relation == "compound" and (above_tag not in NOMINAL or head < word):
         doubt(word, f"{form!r} is compound of {above!r} ({above_tag})")
@@ -334,23 +460,54 @@ def _pair(sentence: ReaderSentence, word: int, relation: str, head: int, above: 
         mistake(word, f"{form!r} is {tag} and advmod; without a fixed expression an advmod is ADV")
     if relation == "advmod" and tag == "DET" and form not in ("all", "both", "each", "any", "either", "neither"):
         mistake(word, f"{form!r} is DET and advmod")
-    if relation == "obl" and tag == "ADP" and not (words.antecedent(head) is not None or words.upos[head] in ("VERB", "ADJ")):
+    if (
+        relation == "obl"
+        and tag == "ADP"
+        and not (words.antecedent(head) is not None or words.upos[head] in ("VERB", "ADJ"))
+    ):
         doubt(word, f"{form!r} is ADP and obl: a stranded preposition?")
-    if relation == "root" or (relation == "punct" and word == len(sentence) - 1 and words.relations[head] != "root" and form in (".", "?", "!")):
+    if relation == "root" or (
+        relation == "punct" and word == len(sentence) - 1 and words.relations[head] != "root" and form in (".", "?", "!")
+    ):
         mistake(word, f"the last {form!r} hangs on {above!r} instead of the root")
     if relation == "nmod:desc" and head < word:
         mistake(word, f"{form!r} is nmod:desc, but stands after {above!r}")
     if relation == "iobj" and not siblings & {"obj", "ccomp", "xcomp"} and above not in _TELL:
         doubt(word, f"{form!r} is iobj of {above!r}, which has no obj or clause")
-    if relation == "conj" and tag == "VERB" and above_tag in ("NOUN", "PROPN") and "cop" not in siblings and words.relations[head] not in ("root", "ccomp"):
+    if (
+        relation == "conj"
+        and tag == "VERB"
+        and above_tag in ("NOUN", "PROPN")
+        and "cop" not in siblings
+        and words.relations[head] not in ("root", "ccomp")
+    ):
         doubt(word, f"the verb {form!r} is conj of the noun {above!r}")
 
 
 _INVERTED = {"who", "what", "which", "where", "how", "when", "why", "here", "there", "now", "attached"}
-_TELL = {"tell", "tells", "told", "telling", "ask", "asks", "asked", "asking", "show", "shows", "showed", "teach", "teaches", "taught", "promise", "promised"}
+_TELL = {
+    "tell",
+    "tells",
+    "told",
+    "telling",
+    "ask",
+    "asks",
+    "asked",
+    "asking",
+    "show",
+    "shows",
+    "showed",
+    "teach",
+    "teaches",
+    "taught",
+    "promise",
+    "promised",
+}
 
 
-def _node(sentence: ReaderSentence, word: int, children: Mapping[int, str], relations: set[str], mistake: Say, doubt: Say) -> None:
+def _node(
+    sentence: ReaderSentence, word: int, children: Mapping[int, str], relations: set[str], mistake: Say, doubt: Say
+) -> None:
     """A word and all that hangs on it."""
     words = sentence.words
     form, tag, counted = words.forms[word], words.upos[word], Counter(children.values())
@@ -393,7 +550,14 @@ def _entities(sentence: ReaderSentence, mistake: Say, doubt: Say) -> None:
             doubt(word, f"the title {token.form!r} stays outside the entity")
         if token.entity and token.upos in ("PUNCT", "DET", "VERB", "AUX"):
             doubt(word, f"{token.form!r} ({token.upos}) is in an entity")
-        if token.form[0].isupper() and word and token.upos not in ("PROPN", "PRON", "ADJ", "INTJ") and sentence.tokens[word - 1].form != '"' and not token.entity and token.relation != "nmod:desc":
+        if (
+            token.form[0].isupper()
+            and word
+            and token.upos not in ("PROPN", "PRON", "ADJ", "INTJ")
+            and sentence.tokens[word - 1].form != '"'
+            and not token.entity
+            and token.relation != "nmod:desc"
+        ):
             doubt(word, f"{token.form!r} has a capital letter inside the sentence, but is {token.upos}")
         if token.upos == "PROPN" and not token.form[0].isupper():
             doubt(word, f"the name {token.form!r} has no capital letter")
@@ -405,13 +569,26 @@ def _entities(sentence: ReaderSentence, mistake: Say, doubt: Say) -> None:
 def sense_word(form: str, senses: Mapping[str, Mapping[str, str]]) -> str:
     """The one of the thirty words this form belongs to, or nothing."""
     form = form.lower()
-    irregular = {"flew": "fly", "flown": "fly", "flies": "fly", "rang": "ring", "rung": "ring", "lit": "light", "sprang": "spring", "sprung": "spring",
-                 "tying": "tie", "kinder": "kind", "kindest": "kind", "fairer": "fair", "fairest": "fair"}
+    irregular = {
+        "flew": "fly",
+        "flown": "fly",
+        "flies": "fly",
+        "rang": "ring",
+        "rung": "ring",
+        "lit": "light",
+        "sprang": "spring",
+        "sprung": "spring",
+        "tying": "tie",
+        "kinder": "kind",
+        "kindest": "kind",
+        "fairer": "fair",
+        "fairest": "fair",
+    }
     if form in irregular:
         return irregular[form]
     for word in senses:
         endings = {"", "s", "es", "ed", "ing", word[-1] + "ed", word[-1] + "ing", "er", "est"}
-        if form == word or (form.startswith(word) and form[len(word):] in endings - {"er"}):
+        if form == word or (form.startswith(word) and form[len(word) :] in endings - {"er"}):
             if word in ("left", "mine", "right", "kind", "fair") and form not in (word, word + "s"):
                 continue
             return word
@@ -440,23 +617,17 @@ def _typography(sentence: ReaderSentence, mistake: Say, doubt: Say) -> None:
     for word, form in enumerate(forms):
         if any(letter in form for letter in "“”‘’"):
             mistake(word, f"{form!r} has a curly quotation mark; straight ones are used")
-        if form.lower() in ("cannot", "gonna", "wanna") or (len(form) > 3 and form.lower().endswith(("n't", "'s", "'ll", "'ve", "'re", "'d", "'m"))):
+        if form.lower() in ("cannot", "gonna", "wanna") or (
+            len(form) > 3 and form.lower().endswith(("n't", "'s", "'ll", "'ve", "'re", "'d", "'m"))
+        ):
             mistake(word, f"{form!r} is two tokens")
     if forms[-1] not in (".", "?", "!", '"', "...", ":", ",", ")"):
         mistake(len(forms) - 1, f"the sentence ends with {forms[-1]!r} instead of a mark")
     first = next((form for form in forms if form not in ('"', "(", "–")), "")
     if first[:1].islower():
         mistake(0, f"the sentence begins with the small letter of {first!r}")
-    if not 3 <= _word_count(sentence) <= 24:
-        doubt(None, f"the sentence has {_word_count(sentence)} words; 4 to 22 are wanted")
-
-
-def rare_share(texts: Iterable[ReaderText]) -> float:
-    """The share of running words (no punctuation, no numerals in digits) outside the commonest thousand."""
-    common = reader.common_words()
-    running = [token.form.lower() for text in texts for sentence in text.sentences for token in sentence.tokens
-               if token.upos not in ("PUNCT", "SYM") and not token.form[0].isdigit()]
-    return sum(form not in common and form not in ("ca", "wo", "'") for form in running) / max(1, len(running))
+    if not 3 <= word_count(sentence) <= 24:
+        doubt(None, f"the sentence has {word_count(sentence)} words; 4 to 22 are wanted")
 
 
 def rare_pairs(texts: Iterable[ReaderText]) -> list[str]:
@@ -498,9 +669,21 @@ def report(paths: Sequence[Path], whole: bool) -> int:
                 except InputProblem:
                     continue
         seen = {sentence.text.casefold(): other.name for other in others for sentence in other.sentences}
-        findings += [Finding(f"{text.name}.txt line {sentence.line}", f"the same sentence stands in {seen[sentence.text.casefold()]}.txt", True)
-                     for text in texts for sentence in text.sentences if sentence.text.casefold() in seen]
-        findings += [Finding(f"{other.name}.txt", f"the number {other.number:03} is used twice", True) for other in others if other.number in named]
+        findings += [
+            Finding(
+                f"{text.name}.txt line {sentence.line}",
+                f"the same sentence stands in {seen[sentence.text.casefold()]}.txt",
+                True,
+            )
+            for text in texts
+            for sentence in text.sentences
+            if sentence.text.casefold() in seen
+        ]
+        findings += [
+            Finding(f"{other.name}.txt", f"the number {other.number:03} is used twice", True)
+            for other in others
+            if other.number in named
+        ]
     for finding in findings:
         print(finding)
     names = tuple(f"{text.name}.txt" for text in texts)
@@ -508,90 +691,12 @@ def report(paths: Sequence[Path], whole: bool) -> int:
         if line.startswith(names):
             print(f"rare: {line}")
     for text in texts:
-        lengths = [_word_count(sentence) for sentence in text.sentences]
-        print(f"{text.name}: {len(lengths)} sentences, {sum(lengths) / len(lengths):.1f} words on average ({min(lengths)} to {max(lengths)}), "
-              f"{rare_share([text]):.0%} outside the commonest thousand, {sum(bool(t.sense) for s in text.sentences for t in s.tokens)} senses")
+        lengths = [word_count(sentence) for sentence in text.sentences]
+        senses = sum(bool(token.sense) for sentence in text.sentences for token in sentence.tokens)
+        print(
+            f"{text.name}: {len(lengths)} sentences, {sum(lengths) / len(lengths):.1f} words on average "
+            f"({min(lengths)} to {max(lengths)}), {rare_share([text]):.0%} outside the commonest thousand, {senses} senses"
+        )
     mistakes = broken + sum(finding.is_mistake for finding in findings)
     print(f"{len(texts)} texts, {mistakes} mistakes, {len(findings) - mistakes + broken} doubts")
     return int(mistakes > 0)
-
-
-# per range of 15 texts: a construction and how often it must occur
-QUOTAS: Mapping[str, int] = {
-    "questions": 10, "aux:pass": 9, "acl:relcl": 12, "negation": 14, "conj": 35, "nummod": 12, "direct speech": 8, "imperatives": 6, "advcl": 18, "ccomp": 14,
-    "xcomp": 16, "acl": 5, "there is": 4, "csubj": 3, "appos": 4, "vocative": 3, "discourse": 4, "comparatives": 6, "superlatives": 3, "compound:prt": 10,
-    "iobj": 4, "nmod:poss": 30, "compound": 15, "parataxis": 4, "future": 8, "present": 30, "garden": 2,
-    "plural subjects": 28, "positive": 18, "negative": 18, "LOC": 6, "ORG": 4, "DATE": 6, "OTHER": 4}
-
-
-def constructions(texts: Iterable[ReaderText]) -> Counter:
-    """How often each construction of the quotas, and each relation, occurs."""
-    total: Counter = Counter()
-    for text in texts:
-        for sentence in text.sentences:
-            words, feats = sentence.words, sentence.feats
-            total.update(token.relation for token in sentence.tokens)
-            total["csubj"] += sum(token.relation == "csubj:pass" for token in sentence.tokens)
-            total["questions"] += "?" in sentence.forms
-            total["negation"] += sum(form in ("not", "n't", "never", "no", "nobody", "nothing", "none", "nor", "neither") and tag != "INTJ"
-                                     for form, tag in zip(words.forms, words.upos, strict=True))
-            total["direct speech"] += '"' in sentence.forms
-            total["imperatives"] += sum(feat.get("Mood") == "Imp" for feat in feats)
-            total["there is"] += sum(form == "there" and name == "expl" for form, name in zip(words.forms, words.relations, strict=True))
-            total["comparatives"] += sum(feat.get("Degree") == "Cmp" for feat in feats)
-            total["superlatives"] += sum(feat.get("Degree") == "Sup" for feat in feats)
-            total["future"] += sentence.tense == "fut"
-            total["present"] += sentence.tense == "pres"
-            total["plural subjects"] += sentence.number == "plur"
-            total[sentence.sentiment] += 1
-            total.update(kind for _, _, kind in sentence.entities())
-            total["garden"] += "garden" in sentence.flags
-    return total
-
-
-def counts(whole: Reader) -> str:
-    """All counts of the card, and what each range of fifteen texts still owes."""
-    lines: list[str] = []
-
-    def table(title: str, counter: Mapping) -> None:
-        lines.append(f"\n{title}: " + ", ".join(f"{name} {number}" for name, number in counter.items()))
-
-    texts = whole.texts
-    sentences = [sentence for text in texts for sentence in text.sentences]
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    counted = sum(_word_count(sentence) for sentence in sentences)
-    lines.append(f"{len(texts)} texts, {len(sentences)} sentences, {len(tokens)} tokens, {counted} words, "
-                 f"{counted / max(1, len(sentences)):.1f} words a sentence, {rare_share(texts):.1%} outside the commonest thousand, "
-                 f"{len({token.form.lower() for token in tokens})} different forms")
-    for name in ("train", "dev", "test"):
-        part = [text for text in texts if text.split == name]
-        lines.append(f"{name}: {len(part)} texts, {sum(len(text.sentences) for text in part)} sentences, "
-                     f"{sum(_word_count(sentence) for text in part for sentence in text.sentences)} words")
-    table("Topics", Counter(text.topic for text in texts))
-    table("Sentiment", Counter(sentence.sentiment for sentence in sentences))
-    table("Tense", Counter(sentence.tense for sentence in sentences))
-    table("Subject number", Counter(sentence.number for sentence in sentences))
-    table("Parts of speech", dict(Counter(token.upos for token in tokens).most_common()))
-    table("Relations", dict(Counter(token.relation for token in tokens).most_common()))
-    table("Features", dict(Counter(f"{name}={value}" for sentence in sentences for feats in sentence.feats
-                                   for name, value in feats.items()).most_common()))
-    table("Entities", dict(Counter(kind for sentence in sentences for _, _, kind in sentence.entities()).most_common()))
-    chains = Counter((text.number, number) for text in texts for sentence in text.sentences for token in sentence.tokens
-                     for number in (token.coref, token.group) if number)
-    lines.append(f"\nCoreference: {len(chains)} chains, {sum(chains.values())} mentions")
-    lines.append(f"Garden paths: {sum('garden' in sentence.flags for sentence in sentences)}, "
-                 f"non-projective sentences: {sum('nonprojective' in sentence.flags for sentence in sentences)}")
-    plan = reader.plan()
-    uses = Counter((token.sense, text.split) for text in texts for sentence in text.sentences for token in sentence.tokens if token.sense)
-    lines.append("\nSenses (train/dev/test): " + ", ".join(
-        f"{word}.{sense} {'/'.join(str(uses[f'{word}.{sense}', part]) for part in ('train', 'dev', 'test'))}"
-        for word, senses in plan["senses"].items() for sense in senses))
-    for start, wanted in plan["words"].items():
-        part = [text for text in texts if int(start) <= text.number < int(start) + 15]
-        if part:
-            here = Counter(token.sense for text in part for sentence in text.sentences for token in sentence.tokens if token.sense)
-            missing = [f"{word}.{sense}" for word in wanted for sense in plan["senses"][word] if not here[f"{word}.{sense}"]]
-            had = constructions(part)
-            owed = [f"{name} {had[name]} of {quota}" for name, quota in QUOTAS.items() if had[name] < quota]
-            lines.append(f"\nRange {start} ({len(part)} of 15 texts) owes senses: {', '.join(missing) or 'none'}; constructions: {', '.join(owed) or 'none'}")
-    return "\n".join(lines)

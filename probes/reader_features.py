@@ -1,4 +1,4 @@
-"""Morphological features of the reader's words, by rule and lexicon from form, tag and tree, as UD English-EWT writes them."""
+"""Morphological features of the reader's words by rule and lexicon, from form, tag and tree, as in UD English-EWT."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,35 +7,48 @@ from model import InputProblem
 
 # base past participle
 IRREGULAR = """
-arise arose arisen|awake awoke awoken|bear bore borne|beat beat beaten|become became become|begin began begun|bend bent bent|bet bet bet|bind bound bound
-bite bit bitten|bleed bled bled|blow blew blown|break broke broken|breed bred bred|bring brought brought|build built built|burn burnt burnt|burst burst burst
-buy bought bought|cast cast cast|catch caught caught|choose chose chosen|cling clung clung|come came come|cost cost cost|creep crept crept|cut cut cut
-deal dealt dealt|dig dug dug|do did done|draw drew drawn|dream dreamt dreamt|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed fed
-feel felt felt|fight fought fought|find found found|flee fled fled|fling flung flung|fly flew flown|forbid forbade forbidden|forget forgot forgotten
-forgive forgave forgiven|freeze froze frozen|get got got|give gave given|go went gone|grind ground ground|grow grew grown|hang hung hung|have had had
-hear heard heard|hide hid hidden|hit hit hit|hold held held|hurt hurt hurt|keep kept kept|kneel knelt knelt|know knew known|lay laid laid|lead led led
-lean leant leant|leap leapt leapt|learn learnt learnt|leave left left|lend lent lent|let let let|lie lay lain|light lit lit|lose lost lost|make made made
-mean meant meant|meet met met|mow mowed mown|pay paid paid|put put put|quit quit quit|read read read|rid rid rid|ride rode ridden|ring rang rung
-rise rose risen|run ran run|saw sawed sawn|say said said|see saw seen|seek sought sought|sell sold sold|send sent sent|set set set|sew sewed sewn
-shake shook shaken|shed shed shed|shine shone shone|shoot shot shot|show showed shown|shrink shrank shrunk|shut shut shut|sing sang sung|sink sank sunk
-sit sat sat|sleep slept slept|slide slid slid|smell smelt smelt|sow sowed sown|speak spoke spoken|speed sped sped|spell spelt spelt|spend spent spent
-spill spilt spilt|spin spun spun|spit spat spat|split split split|spoil spoilt spoilt|spread spread spread|spring sprang sprung|stand stood stood
-steal stole stolen|stick stuck stuck|sting stung stung|stink stank stunk|stride strode stridden|strike struck struck|string strung strung|strive strove striven
-swear swore sworn|sweep swept swept|swell swelled swollen|swim swam swum|swing swung swung|take took taken|teach taught taught|tear tore torn|tell told told
-think thought thought|throw threw thrown|thrust thrust thrust|tread trod trodden|understand understood understood|undo undid undone|upset upset upset
-wake woke woken|wear wore worn|weave wove woven|weep wept wept|win won won|wind wound wound|withdraw withdrew withdrawn|wring wrung wrung|write wrote written
-rewrite rewrote rewritten|rebuild rebuilt rebuilt|overhear overheard overheard|oversleep overslept overslept|overtake overtook overtaken|outgrow outgrew outgrown
-mislay mislaid mislaid|misread misread misread|mistake mistook mistaken|foresee foresaw foreseen|forecast forecast forecast|broadcast broadcast broadcast|repay repaid repaid
-retell retold retold|unwind unwound unwound|uphold upheld upheld|bid bid bid|knit knit knit|wed wed wed|fit fit fit|sling slung slung|slit slit slit|bestride bestrode bestridden
-prove proved proven|undergo underwent undergone|undertake undertook undertaken|withstand withstood withstood|outrun outran outrun|overcome overcame overcome|reset reset reset
+arise arose arisen|awake awoke awoken|bear bore borne|beat beat beaten|become became become|begin began begun
+bend bent bent|bet bet bet|bind bound bound|bite bit bitten|bleed bled bled|blow blew blown|break broke broken
+breed bred bred|bring brought brought|build built built|burn burnt burnt|burst burst burst|buy bought bought
+cast cast cast|catch caught caught|choose chose chosen|cling clung clung|come came come|cost cost cost|creep crept crept
+cut cut cut|deal dealt dealt|dig dug dug|do did done|draw drew drawn|dream dreamt dreamt|drink drank drunk
+drive drove driven|eat ate eaten|fall fell fallen|feed fed fed|feel felt felt|fight fought fought|find found found
+flee fled fled|fling flung flung|fly flew flown|forbid forbade forbidden|forget forgot forgotten
+forgive forgave forgiven|freeze froze frozen|get got got|give gave given|go went gone|grind ground ground
+grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit|hold held held|hurt hurt hurt
+keep kept kept|kneel knelt knelt|know knew known|lay laid laid|lead led led|lean leant leant|leap leapt leapt
+learn learnt learnt|leave left left|lend lent lent|let let let|lie lay lain|light lit lit|lose lost lost|make made made
+mean meant meant|meet met met|mow mowed mown|pay paid paid|put put put|quit quit quit|read read read|rid rid rid
+ride rode ridden|ring rang rung|rise rose risen|run ran run|saw sawed sawn|say said said|see saw seen|seek sought sought
+sell sold sold|send sent sent|set set set|sew sewed sewn|shake shook shaken|shed shed shed|shine shone shone
+shoot shot shot|show showed shown|shrink shrank shrunk|shut shut shut|sing sang sung|sink sank sunk|sit sat sat
+sleep slept slept|slide slid slid|smell smelt smelt|sow sowed sown|speak spoke spoken|speed sped sped|spell spelt spelt
+spend spent spent|spill spilt spilt|spin spun spun|spit spat spat|split split split|spoil spoilt spoilt
+spread spread spread|spring sprang sprung|stand stood stood|steal stole stolen|stick stuck stuck|sting stung stung
+stink stank stunk|stride strode stridden|strike struck struck|string strung strung|strive strove striven
+swear swore sworn|sweep swept swept|swell swelled swollen|swim swam swum|swing swung swung|take took taken
+teach taught taught|tear tore torn|tell told told|think thought thought|throw threw thrown|thrust thrust thrust
+tread trod trodden|understand understood understood|undo undid undone|upset upset upset|wake woke woken|wear wore worn
+weave wove woven|weep wept wept|win won won|wind wound wound|withdraw withdrew withdrawn|wring wrung wrung
+write wrote written|rewrite rewrote rewritten|rebuild rebuilt rebuilt|overhear overheard overheard
+oversleep overslept overslept|overtake overtook overtaken|outgrow outgrew outgrown|mislay mislaid mislaid
+misread misread misread|mistake mistook mistaken|foresee foresaw foreseen|forecast forecast forecast
+broadcast broadcast broadcast|repay repaid repaid|retell retold retold|unwind unwound unwound|uphold upheld upheld
+bid bid bid|knit knit knit|wed wed wed|fit fit fit|sling slung slung|slit slit slit|bestride bestrode bestridden
+prove proved proven|undergo underwent undergone|undertake undertook undertaken|withstand withstood withstood
+outrun outran outrun|overcome overcame overcome|reset reset reset
 """
 _ROWS = [row.split() for row in IRREGULAR.replace("\n", "|").split("|") if row.strip()]
 BASES = {row[0] for row in _ROWS}
 PASTS = {row[1] for row in _ROWS}
 PARTICIPLES = {row[2] for row in _ROWS}
 BARE_IN_ED = set("need feed speed seed bleed breed weed heed proceed succeed exceed shed wed embed shred sled".split())
-BARE_IN_S = set("pass miss guess dress kiss press discuss cross toss focus express fuss boss process access confess possess address guess "
-                "bless chess stress impress undress discus".split())
+BARE_IN_S = set(
+    """
+    pass miss guess dress kiss press discuss cross toss focus express fuss boss process access confess possess
+    address bless chess stress impress undress discus
+""".split()
+)
 BARE_IN_ING = set("bring sing ring swing cling sting fling spring string wring sling ping ding king".split())
 
 BE_PRESENT = {"am", "is", "are", "'m", "'s", "'re", "ai"}
@@ -47,33 +60,73 @@ GET = {"get", "gets", "got", "getting", "gotten"}
 WILL = {"will", "'ll", "wo", "shall", "sha"}
 MODALS = WILL | {"can", "ca", "could", "would", "'d", "should", "may", "might", "must", "ought", "need", "dare"}
 
-PLURALS = set("men women children people feet teeth mice geese oxen lice dice police cattle fishermen firemen policemen policewomen postmen salesmen "
-              "sportsmen businessmen gentlemen snowmen craftsmen grandchildren schoolchildren wolves data media bacteria criteria phenomena fungi larvae "
-              "cacti alumni townspeople folk".split())
-SINGULAR_IN_S = set("news physics mathematics maths economics politics gymnastics athletics bus gas lens series species means iris canvas atlas chaos "
-                    "cosmos virus circus campus cactus genius focus bonus chorus octopus walrus citrus census sinus status radius tennis basis crisis "
-                    "oasis thesis analysis diagnosis christmas christmas measles mumps alas yes plus minus biceps billiards pancreas "
-                    "asparagus hippopotamus platypus crocus hibiscus fungus nucleus surplus trellis pelvis arthritis bias ibis tetanus "
-                    "homesickness thanks".split())
-PAIRS_ONLY = set("scissors trousers jeans pants shorts pyjamas pajamas tights leggings tweezers pliers binoculars goggles sunglasses "
-                 "overalls tongs shears".split())
-PLURAL_NAMES = set("alps andes netherlands himalayas pyrenees philippines lions tigers rovers wanderers kellers olympics".split())
+PLURALS = set(
+    """
+    men women children people feet teeth mice geese oxen lice dice police cattle fishermen firemen policemen
+    policewomen postmen salesmen sportsmen businessmen gentlemen snowmen craftsmen grandchildren schoolchildren
+    wolves data media bacteria criteria phenomena fungi larvae cacti alumni townspeople folk
+""".split()
+)
+SINGULAR_IN_S = set(
+    """
+    news physics mathematics maths economics politics gymnastics athletics bus gas lens series species means iris
+    canvas atlas chaos cosmos virus circus campus cactus genius focus bonus chorus octopus walrus citrus census
+    sinus status radius tennis basis crisis oasis thesis analysis diagnosis christmas measles mumps alas yes plus
+    minus biceps billiards pancreas asparagus hippopotamus platypus crocus hibiscus fungus nucleus surplus trellis
+    pelvis arthritis bias ibis tetanus homesickness thanks
+""".split()
+)
+PAIRS_ONLY = set(
+    """
+    scissors trousers jeans pants shorts pyjamas pajamas tights leggings tweezers pliers binoculars goggles
+    sunglasses overalls tongs shears
+""".split()
+)
+PLURAL_NAMES = set(
+    """
+    alps andes netherlands himalayas pyrenees philippines lions tigers rovers wanderers kellers olympics
+""".split()
+)
 
-NOT_COMPARATIVE = set("other another former latter inner outer upper under over clever tender slender sober bitter eager proper super utter silver copper leather "
-                      "paper rubber amber ginger premier sinister improper minor junior senior together either neither however never ever forever after "
-                      "whenever wherever rather hereafter thereafter whatever moreover altogether nether linear popular familiar similar "
-                      "regular sheer queer mere near clear austere sincere severe".split())
-NOT_SUPERLATIVE = set("honest modest earnest west northwest southwest manifest dishonest immodest overwest east northeast southeast rest test".split())
+NOT_COMPARATIVE = set(
+    """
+    other another former latter inner outer upper under over clever tender slender sober bitter eager proper super
+    utter silver copper leather paper rubber amber ginger premier sinister improper minor junior senior together
+    either neither however never ever forever after whenever wherever rather hereafter thereafter whatever moreover
+    altogether nether linear popular familiar similar regular sheer queer mere near clear austere sincere severe
+""".split()
+)
+NOT_SUPERLATIVE = set(
+    """
+    honest modest earnest west northwest southwest manifest dishonest immodest overwest east northeast southeast
+    rest test
+""".split()
+)
 COMPARATIVES = {"more", "less", "better", "worse", "further", "farther", "elder", "older", "fewer"}
 SUPERLATIVES = {"most", "least", "best", "worst", "furthest", "farthest", "eldest"}
-DEGREE_ADVERBS = set("well far fast hard early late long soon much little often high low close near loud quick slow deep".split())
+DEGREE_ADVERBS = set(
+    """
+    well far fast hard early late long soon much little often high low close near loud quick slow deep
+""".split()
+)
 
-ORDINALS = set("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
-               "eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth".split())
+ORDINALS = set(
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth
+    eightieth ninetieth hundredth thousandth
+""".split()
+)
 
 
 def _table(text: str) -> dict[str, str]:
-    return {word: feats for line in text.split("\n") if line.strip() for words, feats in [line.rsplit(" ", 1)] for word in words.split()}
+    return {
+        word: feats
+        for line in text.split("\n")
+        if line.strip()
+        for words, feats in [line.rsplit(" ", 1)]
+        for word in words.split()
+    }
 
 
 PRONOUNS = _table("""
@@ -148,8 +201,11 @@ class Words:
     tense: str = ""  # the header's: decides put, cut, let in the main clause
 
     def children(self, word: int, *relations: str) -> list[int]:
-        return [child for child, head in enumerate(self.heads)
-                if head == word and (not relations or self.relations[child] in relations)]
+        return [
+            child
+            for child, head in enumerate(self.heads)
+            if head == word and (not relations or self.relations[child] in relations)
+        ]
 
     def chain(self, word: int) -> list[int]:
         """The auxiliaries and the copula of a predicate, from left to right, and the predicate itself if it is a verb."""
@@ -211,11 +267,14 @@ def _nominal(words: Words, word: int) -> dict[str, str]:
     form, tag = words.forms[word], words.upos[word]
     if tag in ("NOUN", "PROPN"):
         return {"Number": "Plur" if _is_plural(form, tag) else "Sing"} | (
-            {"NumForm": "Word", "NumType": "Frac"} if form in ("half", "halves") else {})
+            {"NumForm": "Word", "NumType": "Frac"} if form in ("half", "halves") else {}
+        )
     if tag == "PRON":
         return _pronoun(words, word)
     if tag == "DET":
-        if form in ("each", "one") and any(words.forms[child] in ("other", "another") for child in words.children(word, "fixed")):
+        if form in ("each", "one") and any(
+            words.forms[child] in ("other", "another") for child in words.children(word, "fixed")
+        ):
             return {"PronType": "Rcp"}
         return _parsed(DETERMINERS[form]) if form in DETERMINERS else {}
     if tag == "ADJ":
@@ -224,7 +283,9 @@ def _nominal(words: Words, word: int) -> dict[str, str]:
         return {"Degree": degree(form)}
     if tag == "ADV":
         if form in ADVERBS:
-            relative = form in RELATIVE and words.antecedent(words.heads[word]) is not None if words.heads[word] >= 0 else False
+            relative = (
+                form in RELATIVE and words.antecedent(words.heads[word]) is not None if words.heads[word] >= 0 else False
+            )
             return {"PronType": "Rel"} if relative else _parsed(ADVERBS[form])
         if form in ORDINALS:
             return {"NumForm": "Word", "NumType": "Ord"}
@@ -249,7 +310,13 @@ def _is_plural(form: str, tag: str) -> bool:
         return form in PLURAL_NAMES
     if form in PLURALS or form in PAIRS_ONLY:
         return True
-    return form.endswith("s") and not form.endswith(("ss", "us", "is")) and form not in SINGULAR_IN_S and len(form) > 2 and form != "'s"
+    return (
+        form.endswith("s")
+        and not form.endswith(("ss", "us", "is"))
+        and form not in SINGULAR_IN_S
+        and len(form) > 2
+        and form != "'s"
+    )
 
 
 def degree(form: str) -> str:
@@ -273,7 +340,8 @@ def _pronoun(words: Words, word: int) -> dict[str, str]:
         return {**case, "Gender": "Masc", "Number": "Sing", "Person": "3", "Poss": "Yes", "PronType": "Prs"}
     if form in ("you", "it"):
         nominative = relation in (*ENDING_SUBJECT, "expl", "vocative", "root") or (
-            relation == "conj" and words.relations[head] in ENDING_SUBJECT)
+            relation == "conj" and words.relations[head] in ENDING_SUBJECT
+        )
         own = {"Person": "2"} if form == "you" else {"Gender": "Neut", "Number": "Sing", "Person": "3"}
         return {"Case": "Nom" if nominative else "Acc", **own, "PronType": "Prs"}
     if form in INTERROGATIVE or (form == "that" and _in_relative(words, word)):
@@ -332,15 +400,15 @@ def noun_agreement(words: Words, feats: Sequence[Mapping[str, str]], subject: in
         return {"Number": "Sing", "Person": "3"}
     parts = [subject, *words.children(subject, "conj")]
     joined = len(parts) > 1 and any(words.forms[cc] == "and" for part in parts for cc in words.children(part, "cc"))
-    person = min((feats[part].get("Person", "3") for part in parts)) if joined else feats[subject].get("Person", "3")
+    person = min(feats[part].get("Person", "3") for part in parts) if joined else feats[subject].get("Person", "3")
     if joined:
         return {"Number": "Plur", "Person": person}
     if tag == "NUM":
-        return {"Number": "Sing" if form in ("one", "1") or len(form) == 4 and form.isdigit() else "Plur", "Person": "3"}
+        return {"Number": "Sing" if form in ("one", "1") or (len(form) == 4 and form.isdigit()) else "Plur", "Person": "3"}
     if form in ("both", "many", "few", "several", "others") and tag in ("DET", "ADJ"):
         return {"Number": "Plur", "Person": "3"}
     if tag in ("DET", "ADJ") and "Number" not in feats[subject]:
-        partitive = [child for child in words.children(subject, "nmod")]
+        partitive = list(words.children(subject, "nmod"))
         if form in ("all", "some", "most", "any", "half", "more") and partitive:
             return {"Number": feats[partitive[0]].get("Number", "Sing"), "Person": "3"}
         if tag == "DET" and form in ("each", "another", "either", "neither", "every", "which", "what"):
@@ -361,8 +429,11 @@ def _predicate(words: Words, feats: list[dict[str, str]], word: int, chain: list
         chain = [verb for verb in chain if verb not in helpers]
         over = noun_agreement(words, feats, outer[0], word)
         for place, verb in enumerate(helpers):
-            feats[verb] = (_helper(words, words.forms[verb], verb, helpers, word, over) if place == 0
-                           else _governed(words, word, verb, helpers[place - 1]))
+            feats[verb] = (
+                _helper(words, words.forms[verb], verb, helpers, word, over)
+                if place == 0
+                else _governed(words, word, verb, helpers[place - 1])
+            )
         if not chain:
             return
     agree = agreement(words, feats, word)
@@ -389,8 +460,9 @@ def _finite(tense: str, agree: Mapping[str, str]) -> dict[str, str]:
     return {"Mood": "Ind", **agree, "Tense": tense, "VerbForm": "Fin"}
 
 
-def _first(words: Words, feats: list[dict[str, str]], predicate: int, verb: int, chain: list[int],
-           agree: Mapping[str, str]) -> dict[str, str]:
+def _first(
+    words: Words, feats: list[dict[str, str]], predicate: int, verb: int, chain: list[int], agree: Mapping[str, str]
+) -> dict[str, str]:
     form, tag = words.forms[verb], words.upos[verb]
     if words.has_to(predicate) and form != "'s":
         return {"VerbForm": "Inf"}
@@ -399,17 +471,27 @@ def _first(words: Words, feats: list[dict[str, str]], predicate: int, verb: int,
     return _bare_verb(words, feats, predicate, verb, agree)
 
 
-def _helper(words: Words, form: str, verb: int, chain: list[int], predicate: int, agree: Mapping[str, str]) -> dict[str, str]:
+def _helper(
+    words: Words, form: str, verb: int, chain: list[int], predicate: int, agree: Mapping[str, str]
+) -> dict[str, str]:
     third = {"Number": "Sing", "Person": "3"}
     following = words.forms[chain[1]] if len(chain) > 1 else ""
-    is_had = form == "'d" and (following in PARTICIPLES | {"been"} or following.endswith("ed")) and following not in BASES - {"come"}
+    is_had = (
+        form == "'d"
+        and (following in PARTICIPLES | {"been"} or following.endswith("ed"))
+        and following not in BASES - {"come"}
+    )
     if form in MODALS and not is_had:
         return {"VerbForm": "Fin"}
     if form in ("being", "having", "getting"):
-        return {"VerbForm": "Ger"} if words.relations[predicate] in GERUND_RELATIONS else {"Tense": "Pres", "VerbForm": "Part"}
+        return (
+            {"VerbForm": "Ger"} if words.relations[predicate] in GERUND_RELATIONS else {"Tense": "Pres", "VerbForm": "Part"}
+        )
     if form == "been":
         return {"Tense": "Past", "VerbForm": "Part"}
-    if form == "be" or (form in ("do", "have", "get") and not agree and words.clause_relation(predicate) in IMPERATIVE_RELATIONS):
+    if form == "be" or (
+        form in ("do", "have", "get") and not agree and words.clause_relation(predicate) in IMPERATIVE_RELATIONS
+    ):
         imperative = not agree and words.clause_relation(predicate) in IMPERATIVE_RELATIONS
         return {"Mood": "Imp", "VerbForm": "Fin"} if imperative else {"VerbForm": "Inf"}
     if form in ("is", "'s", "has", "does", "gets"):
@@ -420,7 +502,9 @@ def _helper(words: Words, form: str, verb: int, chain: list[int], predicate: int
         return _finite("Past", {"Number": "Sing", "Person": agree.get("Person", "3") if agree.get("Person") == "1" else "3"})
     if form in ("are", "'re", "were"):
         person = agree.get("Person", "3")
-        return _finite("Past" if form == "were" else "Pres", {"Person": "2"} if person == "2" else {"Number": "Plur", "Person": person})
+        return _finite(
+            "Past" if form == "were" else "Pres", {"Person": "2"} if person == "2" else {"Number": "Plur", "Person": person}
+        )
     return _finite("Past" if form in ("had", "did", "got", "'d") else "Pres", agree)
 
 
@@ -428,7 +512,9 @@ GERUND_RELATIONS = {"acl", "xcomp", "amod", "csubj", "csubj:pass", "ccomp", "com
 IMPERATIVE_RELATIONS = {"root", "parataxis", "ccomp"}
 
 
-def _bare_verb(words: Words, feats: list[dict[str, str]], predicate: int, verb: int, agree: Mapping[str, str]) -> dict[str, str]:
+def _bare_verb(
+    words: Words, feats: list[dict[str, str]], predicate: int, verb: int, agree: Mapping[str, str]
+) -> dict[str, str]:
     """A full verb without auxiliary: its ending, its subject and its relation say what it is."""
     form, relation = words.forms[verb], words.relations[predicate]
     own_subject = bool(words.children(predicate, "nsubj", "nsubj:pass", "csubj", "csubj:pass", "expl"))
@@ -455,8 +541,12 @@ def _bare_verb(words: Words, feats: list[dict[str, str]], predicate: int, verb: 
             return {"VerbForm": "Inf"}
         if sister.get("Mood") == "Imp" and base:
             return {"Mood": "Imp", "VerbForm": "Fin"}
-    if not own_subject and relation in ("amod", "acl", "advcl", "xcomp", "compound", "case") and participle and not (
-            relation == "xcomp" and base and not past):
+    if (
+        not own_subject
+        and relation in ("amod", "acl", "advcl", "xcomp", "compound", "case")
+        and participle
+        and not (relation == "xcomp" and base and not past)
+    ):
         return {"Tense": "Past", "VerbForm": "Part", "Voice": "Pass"}
     if not own_subject and relation in ("xcomp", "advcl", "acl", "csubj", "fixed"):
         return {"VerbForm": "Inf"}
@@ -467,7 +557,9 @@ def _bare_verb(words: Words, feats: list[dict[str, str]], predicate: int, verb: 
     return _finite("Past" if past else "Pres", agree)
 
 
-def _tense_of_put(words: Words, predicate: int, verb: int, first: int, agree: Mapping[str, str], sister: Mapping[str, str]) -> str:
+def _tense_of_put(
+    words: Words, predicate: int, verb: int, first: int, agree: Mapping[str, str], sister: Mapping[str, str]
+) -> str:
     """put, cut, read, lay, saw: both the past of one verb and the plain form of one."""
     if "Tense" in words.overrides[verb]:
         return words.overrides[verb]["Tense"]

@@ -626,7 +626,7 @@ def _typography(sentence: ReaderSentence, mistake: Say, doubt: Say) -> None:
     first = next((form for form in forms if form not in ('"', "(", "–")), "")
     if first[:1].islower():
         mistake(0, f"the sentence begins with the small letter of {first!r}")
-    if not 3 <= word_count(sentence) <= 24:
+    if not 2 <= word_count(sentence) <= 24:
         doubt(None, f"the sentence has {word_count(sentence)} words; 4 to 22 are wanted")
 
 

@@ -169,6 +169,105 @@ def test_punctuation_clitics_quotes_and_money_find_their_blanks():
     assert sentence.text == "\"I can't just pay $5 (cash), the girls,\" said Ann's aunt –not."
 
 
+# the constructions of FORMAT.md as it decides them: header | tokens
+GUIDE = """
+neutral pres sing | Who PRON 0 root / is AUX 1 cop / she PRON 1 nsubj / ? PUNCT 1 punct
+neutral pres sing | Where ADV 0 root / is AUX 1 cop / it PRON 1 nsubj / ? PUNCT 1 punct
+neutral past plur | The DET 2 det / keys NOUN 6 nsubj / were AUX 6 cop / in ADP 6 case / the DET 6 det / drawer NOUN 0
+    root / . PUNCT 6 punct
+neutral none none | Let VERB 0 root / 's PRON 1 obj / go VERB 1 xcomp / . PUNCT 1 punct
+neutral past sing | It PRON 3 expl / was AUX 3 cop / Ben PROPN 0 root ent=PER / who PRON 5 nsubj / called VERB 3
+    advcl:relcl / . PUNCT 3 punct
+neutral pres sing | His PRON 2 nmod:poss / job NOUN 5 nsubj:outer / is AUX 5 cop / to PART 5 mark / count VERB 0 root
+    / birds NOUN 5 obj / . PUNCT 5 punct
+negative past sing | What PRON 4 nsubj / he PRON 3 nsubj / said VERB 1 acl:relcl / hurt VERB 0 root / her PRON 4 obj /
+    . PUNCT 4 punct
+neutral pres sing | She PRON 2 nsubj / knows VERB 0 root / how ADV 5 advmod / to PART 5 mark / swim VERB 2 ccomp / .
+    PUNCT 2 punct
+neutral past sing | The DET 2 det / room NOUN 6 nsubj / she PRON 4 nsubj / slept VERB 2 acl:relcl / in ADP 4 obl /
+    smelled VERB 0 root / bad ADJ 6 xcomp / . PUNCT 6 punct
+neutral past sing | Ben PROPN 2 nsubj ent=PER / had VERB 0 root / tea NOUN 2 obj / and CCONJ 5 cc / Nora PROPN 2 conj
+    ent=PER / coffee NOUN 5 orphan / . PUNCT 2 punct
+neutral past plur | They PRON 2 nsubj / helped VERB 0 root / each DET 2 obj / other ADJ 3 fixed / . PUNCT 2 punct
+neutral past sing | She PRON 2 nsubj / left VERB 0 root sense=left.went / ten NUM 4 nummod / years NOUN 5 obl:unmarked
+    / ago ADV 2 advmod / . PUNCT 2 punct
+neutral pres sing | He PRON 5 nsubj / is AUX 5 cop / ten NUM 4 nummod / years NOUN 5 obl:unmarked / old ADJ 0 root / .
+    PUNCT 5 punct
+neutral pres sing | He PRON 2 nsubj / eats VERB 0 root / twice ADV 2 advmod / a DET 5 det / day NOUN 3 obl:unmarked /
+    . PUNCT 2 punct
+neutral pres sing | He PRON 2 nsubj / eats VERB 0 root / three NUM 4 nummod / times NOUN 2 obl:unmarked / a DET 6 det
+    / day NOUN 4 nmod:unmarked / . PUNCT 2 punct
+neutral past sing | It PRON 2 nsubj / opened VERB 0 root / on ADP 4 case / 3 NUM 2 obl ent=DATE / May PROPN 4
+    nmod:unmarked ent=+ / 1921 NUM 4 nmod:unmarked ent=+ / . PUNCT 2 punct
+neutral past sing | It PRON 2 nsubj / opened VERB 0 root / in ADP 4 case / May PROPN 2 obl ent=DATE / 1921 NUM 4
+    nmod:unmarked ent=+ / . PUNCT 2 punct
+neutral past plur | Three NUM 2 compound / hundred NUM 3 nummod / eggs NOUN 4 nsubj / broke VERB 0 root / . PUNCT 4
+    punct
+neutral past sing | It PRON 2 nsubj / cost VERB 0 root / more ADJ 5 advmod / than ADP 3 fixed / $ SYM 2 obj / 30 NUM 5
+    nummod / . PUNCT 2 punct
+neutral past sing | He PRON 2 nsubj / ran VERB 0 root / as SCONJ 6 mark / if SCONJ 6 mark / he PRON 6 nsubj / knew
+    VERB 2 advcl / . PUNCT 2 punct
+neutral past sing | He PRON 2 nsubj / ran VERB 0 root / in ADP 6 mark / order NOUN 3 fixed / to PART 6 mark / win VERB
+    2 advcl / . PUNCT 2 punct
+neutral none none | What DET 3 det:predet / a DET 3 det / day NOUN 0 root / ! PUNCT 3 punct
+neutral past plur | We PRON 2 nsubj / met VERB 0 root / at ADP 4 case / half NOUN 2 obl / past ADP 6 case / six NUM 4
+    nmod / . PUNCT 2 punct
+neutral none sing | Ben PROPN 2 nsubj ent=PER / can AUX 0 root ok / . PUNCT 2 punct
+neutral pres plur | We PRON 3 nsubj / all DET 3 advmod / agree VERB 0 root / . PUNCT 3 punct
+neutral past sing | She PRON 2 nsubj / took VERB 0 root / both CCONJ 4 cc:preconj / bread NOUN 2 obj / and CCONJ 6 cc
+    / milk NOUN 4 conj / . PUNCT 2 punct
+neutral pres plur | Those DET 2 det / two NUM 6 dislocated / , PUNCT 2 punct / they PRON 6 nsubj / never ADV 6 advmod
+    / rest VERB 0 root / . PUNCT 6 punct
+neutral pres sing | It PRON 4 nsubj / is AUX 4 cop / well ADV 4 advmod / worth ADJ 0 root / a DET 6 det / try NOUN 4
+    obj / . PUNCT 4 punct
+neutral pres sing | It PRON 3 nsubj / is AUX 3 cop / worth ADJ 0 root / seeing VERB 3 advcl / . PUNCT 3 punct
+neutral pres sing | This PRON 3 nsubj / is AUX 3 cop / where ADV 0 root / I PRON 5 nsubj / live VERB 3 advcl:relcl / .
+    PUNCT 3 punct
+neutral pres sing | She PRON 3 nsubj / is AUX 3 cop / old ADJ 0 root / enough ADV 3 advmod / to PART 6 mark / vote
+    VERB 3 advcl / . PUNCT 3 punct
+negative past sing | The DET 2 det / boy NOUN 4 nsubj:pass / got AUX 4 aux:pass / stung VERB 0 root / by ADP 7 case /
+    a DET 7 det / wasp NOUN 4 obl:agent / . PUNCT 4 punct
+neutral past sing | Instead ADV 3 mark / of SCONJ 1 fixed / waiting VERB 6 advcl / , PUNCT 3 punct / she PRON 6 nsubj
+    / left VERB 0 root sense=left.went / . PUNCT 6 punct
+neutral past sing | He PRON 2 nsubj / told VERB 0 root / Ben PROPN 2 iobj ent=PER / to PART 5 mark / wait VERB 2 xcomp
+    / . PUNCT 2 punct
+neutral pres sing | The DET 2 det / book NOUN 4 nsubj / is AUX 4 cop / easy ADJ 0 root / to PART 6 mark / read VERB 4
+    ccomp / . PUNCT 4 punct
+neutral past sing | She PRON 2 nsubj / wrote VERB 0 root / more ADV 4 advmod / slowly ADV 2 advmod / than SCONJ 7 mark
+    / he PRON 7 nsubj / did AUX 4 advcl ok / . PUNCT 2 punct
+neutral past sing nonprojective | She PRON 2 nsubj / ate VERB 0 root / more ADJ 4 amod / apples NOUN 2 obj / than ADP
+    6 case / Ben PROPN 3 obl ent=PER / . PUNCT 2 punct
+neutral past sing | It PRON 2 expl / surprised VERB 0 root / her PRON 2 obj / that SCONJ 6 mark / he PRON 6 nsubj /
+    sang VERB 2 csubj / . PUNCT 2 punct
+neutral none none | Dear ADJ 2 amod / Nora PROPN 0 root ent=PER / , PUNCT 2 punct
+neutral past sing | " PUNCT 2 punct / Ouch INTJ 5 ccomp / ! PUNCT 2 punct / " PUNCT 2 punct / cried VERB 0 root / Ben
+    PROPN 5 nsubj ent=PER / . PUNCT 5 punct
+neutral past sing | He PRON 2 nsubj / saw VERB 0 root / her PRON 2 obj / leave VERB 2 xcomp / . PUNCT 2 punct
+neutral past sing | He PRON 2 nsubj / painted VERB 0 root / it PRON 2 obj / blue ADJ 2 xcomp / . PUNCT 2 punct
+neutral pres sing | He PRON 2 nsubj / keeps VERB 0 root / a DET 4 det / cat NOUN 2 obj / called VERB 4 acl / Otto
+    PROPN 5 xcomp ent=PER / . PUNCT 2 punct
+neutral pres plur | Most ADJ 4 nsubj / of ADP 3 case / us PRON 1 nmod / swim VERB 0 root / . PUNCT 4 punct
+neutral pres none | You PRON 2 nsubj / know VERB 0 root / whatever PRON 2 obj / you PRON 5 nsubj / need VERB 3
+    acl:relcl / . PUNCT 2 punct
+neutral past sing | She PRON 2 nsubj / waited VERB 0 root / for SCONJ 6 mark / him PRON 6 nsubj / to PART 6 mark /
+    come VERB 2 advcl / . PUNCT 2 punct
+neutral pres sing | There PRON 2 expl / 's VERB 0 root / no DET 4 det / reason NOUN 2 nsubj / to PART 6 mark / cry
+    VERB 4 acl / . PUNCT 2 punct
+neutral past sing | The DET 2 det / train NOUN 3 nsubj / stopped VERB 0 root / , PUNCT 5 punct / leaving VERB 3 advcl
+    / us PRON 5 obj / in ADP 9 case / the DET 9 det / rain NOUN 5 obl / . PUNCT 3 punct
+neutral none none | Stir VERB 0 root / until SCONJ 5 mark / everything PRON 5 nsubj:pass / is AUX 5 aux:pass / melted
+    VERB 1 advcl / . PUNCT 1 punct
+neutral none plur | Bees NOUN 5 nsubj:pass / can AUX 5 aux / not PART 5 advmod -space / be AUX 5 aux:pass / seen VERB 0
+    root / . PUNCT 5 punct
+"""
+
+
+@pytest.mark.parametrize("row", GUIDE.replace("\n    ", " ").strip().splitlines())
+def test_every_construction_of_the_guide_passes(row):
+    header, tokens = row.split(" | ")
+    assert mistakes(tokens.replace(" / ", "\n"), header) == ""
+
+
 def test_a_clean_sentence_raises_nothing():
     assert mistakes(CLEAN, "neutral pres sing") == ""
 

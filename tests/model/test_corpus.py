@@ -114,11 +114,12 @@ def test_whole_documents_are_held_out_one_in_so_many(tmp_path, pieces):
     assert texts == {tuple(pieces.pieces(f"a{n}. b{n}.")) for n in range(1, 100, 10)}
 
 
-def test_a_document_of_one_sentence_holds_no_pair(tmp_path, pieces):
+def test_a_document_of_one_sentence_holds_no_pair_and_stands_apart(tmp_path, pieces):
     train, _ = built([["a."], ["a.", "b."], ["", "c."], ["d.", "e."]], pieces, tmp_path / "ids")
     assert len(train) == 1
-    with pytest.raises(InputProblem, match="two sentences"):
-        built([["a."], ["b."]], pieces, tmp_path / "none")
+    assert [len(Store(tmp_path / "ids" / part)) for part in ("train-single", "held-single")] == [1, 1]
+    with pytest.raises(InputProblem, match="no text"):
+        built([[""], []], pieces, tmp_path / "none")
     assert list(tmp_path.glob("*none*")) == []
 
 

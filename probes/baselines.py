@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+from model import Bert
+
 from . import statistics
 
 
@@ -32,6 +34,14 @@ def control(keys: np.ndarray, train: np.ndarray, seed: int) -> np.ndarray:
     types, which = np.unique(keys, return_inverse=True)
     drawn = np.random.default_rng(seed).choice(train, size=len(types))
     return drawn[which]
+
+
+def random_init(bert: Bert, seed: int) -> Bert:
+    """A copy of the model's architecture with random weights, never those of the model.
+
+    A model that is itself random was drawn from the first seed of the experiment, and this is drawn from a later one.
+    """
+    return bert.twin(seed + 1)
 
 
 def grouped(right: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

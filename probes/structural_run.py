@@ -15,12 +15,12 @@ from .treebank import Aligned, Treebank, aligned
 EXAMPLES = 24  # test sentences kept to be drawn
 
 
-def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: Result
+def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: Result, seed: int
            ) -> Iterator[tuple[float, str]]:
     """Yield (fraction, stage); fills the result and writes it as the layers are scored."""
     settings = result.settings
     result.kind, result.title, result.unit = "tree", "the tree", "tree"
-    train, test, skipped = _sentences(bert, bank, settings["seed"], settings["limit"])
+    train, test, skipped = _sentences(bert, bank, seed, settings["limit"])
     result.sizes = {"train": len(train), "dev": 0, "test": len(test), "skipped": skipped,
                     "sentences": len(train) + len(test)}
     kept = [*train, *test]
@@ -31,13 +31,13 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
     whole = [s for s in judge.sentences if len(counted(s)) > 1]
     chain = [(len(gold_edges(s) & chain_edges(s)), len(gold_edges(s))) for s in whole]
     result.baselines = {"chain": sum(found for found, _ in chain) / max(1, sum(there for _, there in chain))}
-    for fraction, stage in store.extract_both(bert, bert.twin(settings["seed"]), [one.encoding for one in kept],
+    for fraction, stage in store.extract_both(bert, bert.twin(seed + 1), [one.encoding for one in kept],
                                               places, settings["pooling"], chosen, folder):
         yield 0.03 + 0.4 * fraction, stage
     probes = []
     for part, name in enumerate(("model", "twin")):
         states = store.opened(folder / f"states-{name}.npy")
-        probe = StructuralProbe(settings["width"], settings["seed"])
+        probe = StructuralProbe(settings["width"], seed)
         for fraction in probe.passes(states, learn):
             yield 0.43 + 0.2 * (part + fraction), "Learning all layers" + (" of the random twin" if part else "")
         probes.append((probe, states))
@@ -46,8 +46,8 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
     for index, layer in enumerate(chosen):
         yield 0.83 + 0.16 * index / len(chosen), f"Layer {layer} of {chosen[-1]}: drawing trees"
         ours, random = (scored(probe, states, judge, index) for probe, states in probes)
-        low, high = _interval(ours, settings["seed"])
-        result.rows.append({"layer": layer, "uuas": ours.uuas, "low": low, "high": high, "root": ours.root,
+        low, high = _interval(ours, seed)
+        result.rows.append({"seed": seed, "layer": layer, "uuas": ours.uuas, "low": low, "high": high, "root": ours.root,
                             "distance": ours.distance, "depth": ours.depth, "twin": random.uuas,
                             "chain": result.baselines["chain"]})
         probe = probes[0][0]

@@ -15,7 +15,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python3 run.py probe", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Which layer of a model knows what: probes with their control task and random-init copy.")
-    parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder; NAME:random has random weights")
+    parser.add_argument("--model", default="english",
+                        help="a shipped name or a checkpoint folder; NAME:random has random weights")
     parser.add_argument("--data", default=experiment.SMALL_WORLD,
                         help="a .conllu, SentEval, CSV or TSV file, a folder of train, dev and test files, "
                              f"{' or '.join(experiment.OWN)}")

@@ -22,7 +22,7 @@ COLUMNS = {"labels": ("accuracy", "low", "high", "control", "selectivity", "twin
            "tree": ("uuas", "low", "high", "root", "distance", "depth", "twin", "chain")}
 BITS = ("bits", "control_bits", "uniform_bits")
 NEEDED = {"model": str, "data": str, "digest": str, "task": str, "pooling": str, "probe": str, "limit": int, "seed": int,
-          "seeds": int}
+          "seeds": int, "model_digest": str, "weights_seed": int | None}
 SIZES = {"train", "dev", "test", "skipped"}
 
 
@@ -103,15 +103,15 @@ def _check(result: Result) -> None:
             raise TypeError
     rows = table(result)
     layers = {str(layer) for layer in rows["layer"]}
-    score = SCORE[result.kind]
-    sound = [not rows.empty, np.isfinite(rows.to_numpy(dtype=float)).all(), rows[[score, "low", "high"]].notna().all(axis=None),
+    scored, wrong = {"label", "count", "precision", "recall", "f1"}, {"text", "word", "label", "said"}
+    sound = [not rows.empty, np.isfinite(rows.to_numpy(dtype=float)).all(),
              all(isinstance(result.settings[name], kind) for name, kind in NEEDED.items()),
              all(isinstance(result.sizes[name], int) for name in SIZES),
              all(isinstance(one, str) for one in result.classes),
              all(np.array(counts).shape == (len(result.classes),) * 2 for counts in result.confusion.values()),
              all(set(kept) == layers for kept in (result.confusion, result.mistakes, result.labels) if kept),
-             all(set(one) >= {"label", "count", "precision", "recall", "f1"} for rows in result.labels.values() for one in rows),
-             all(set(one) >= {"text", "word", "label", "said"} for rows in result.mistakes.values() for one in rows),
+             all(set(one) >= scored for several in result.labels.values() for one in several),
+             all(set(one) >= wrong for several in result.mistakes.values() for one in several),
              all(set(one) >= {"words", "heads", "relations"} for one in result.examples),
              set(result.maps) <= layers]
     if not all(sound):

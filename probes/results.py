@@ -104,7 +104,7 @@ def _check(result: Result) -> None:
     rows = table(result)
     layers = {str(layer) for layer in rows["layer"]}
     scored, wrong = {"label", "count", "precision", "recall", "f1"}, {"text", "word", "label", "said"}
-    sound = [not rows.empty, np.isfinite(rows.to_numpy(dtype=float)).all(),
+    sound = [not rows.empty, all(np.isfinite(list(row.values())).all() for row in result.rows),
              all(isinstance(result.settings[name], kind) for name, kind in NEEDED.items()),
              all(isinstance(result.sizes[name], int) for name in SIZES),
              all(isinstance(one, str) for one in result.classes),
@@ -189,8 +189,8 @@ class Mixture:
 
     @property
     def undecided(self) -> bool:
-        """Whether the centre may lie nearly anywhere."""
-        return self.high - self.low > 0.7 * (self.layers[-1] - self.layers[0])
+        """Whether the centre may lie on either half of the layers."""
+        return self.high - self.low > 0.5 * (self.layers[-1] - self.layers[0])
 
 
 def mixture(result: Result) -> Mixture:

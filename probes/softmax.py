@@ -1,17 +1,19 @@
 """Multinomial logistic regressions of several labellings on the same inputs: convex, and the same numbers every time.
 
 Every labelling (a task, its control) is a problem of its own, with its own penalty, steps and end; they share nothing
-but the matrix products. L-BFGS measures its steps by the covariance of the inputs and by how sure each class is so far.
+but the matrix products. L-BFGS measures its steps by the covariance of the inputs times that of the classes, which at
+zero weights is the curvature itself.
 """
 
 from collections import deque
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 MEMORY = 20  # pairs of steps L-BFGS remembers
 SAMPLE = 8000  # examples for the covariance
-TOLERANCE = 1e-3  # a problem is solved when its gradient is this part of the gradient at zero weights
+TOLERANCE = 5e-4  # a problem is solved when its gradient is this part of the gradient at zero weights
 
 
 class Regressions:
@@ -48,7 +50,7 @@ class Regressions:
         """Mean cross-entropy plus half the penalty times the squared weights, of some targets.
 
         place (targets, classes, features + 1), penalty (targets,) -> loss (targets,), its gradient as place, and the
-        mean of p(1 - p) of each class, (targets, classes).
+        probabilities, (examples, targets, classes).
         """
         count = len(self.inputs)
         weights, bias = self.plain(place)
@@ -57,12 +59,11 @@ class Regressions:
         right = self.labels[targets].T[..., None]
         loss = -logs.gather(-1, right)[..., 0].mean(0) + 0.5 * penalty * place[..., :-1].square().sum((-1, -2))
         chance = logs.exp_()
-        curvature = chance.mean(0) - chance.square().mean(0)
-        wrong = chance.scatter_add_(-1, right, -torch.ones(right.shape)).flatten(1).div_(count)
+        wrong = chance.scatter_add(-1, right, -torch.ones(right.shape)).flatten(1).div_(count)
         tilt = wrong.sum(0)
         gradient = ((wrong.T @ self.inputs - tilt[:, None] * self.mean) / self.spread).view_as(weights)
         gradient += penalty[:, None, None] * place[..., :-1]
-        return loss, torch.cat([gradient, tilt.view_as(bias)[..., None]], dim=-1), curvature
+        return loss, torch.cat([gradient, tilt.view_as(bias)[..., None]], dim=-1), chance
 
     def solve(self, penalty: Tensor, start: Tensor, targets: Tensor, tolerance: float = TOLERANCE, most: int = 500
               ) -> Tensor:
@@ -71,21 +72,20 @@ class Regressions:
         Nocedal & Wright (2006), algorithm 7.4; a target that is solved is not looked at again.
         """
         solution, place = start.clone(), start
-        loss, gradient, curvature = self.look(targets, place, penalty)
-        # a class that is already sure bends little: half way, on a log scale, between its own and the mean of all
-        bend = (curvature * curvature.mean(-1, keepdim=True)).sqrt().clamp_min(1e-6)  # (targets, classes)
+        loss, gradient, chance = self.look(targets, place, penalty)
+        measure = Measure.of(chance)
         active = torch.arange(len(targets))
         pairs: deque[tuple[Tensor, Tensor]] = deque(maxlen=MEMORY)
         for _ in range(most):
             going = _norm(gradient) > tolerance * self.scale[targets]
             if not going.all():
                 solution[active[~going]] = place[~going]
-                active, targets, penalty, bend = active[going], targets[going], penalty[going], bend[going]
+                active, targets, penalty, measure = active[going], targets[going], penalty[going], measure.some(going)
                 place, loss, gradient = place[going], loss[going], gradient[going]
                 pairs = deque(((step[going], change[going]) for step, change in pairs), MEMORY)
                 if not len(active):
                     return solution
-            direction = -self._newton(gradient, pairs, bend, penalty)
+            direction = -self._newton(gradient, pairs, measure, penalty)
             slope, length = _dot(direction, gradient), torch.ones_like(loss)
             for _ in range(20):
                 there = place + length[:, None, None] * direction
@@ -99,13 +99,15 @@ class Regressions:
         solution[active] = place
         return solution
 
-    def _newton(self, gradient: Tensor, pairs: deque[tuple[Tensor, Tensor]], bend: Tensor, penalty: Tensor) -> Tensor:
+    def _newton(self, gradient: Tensor, pairs: deque[tuple[Tensor, Tensor]], measure: "Measure", penalty: Tensor) -> Tensor:
         """The inverse curvature that the last steps showed, applied to a gradient: the two loops of L-BFGS."""
-        shrink = 1 / (bend[..., None] * self.variance + penalty[:, None, None])  # (targets, classes, features)
+        axes, bend = measure.axes, measure.bend[..., None]
+        shrink = 1 / (bend * self.variance + penalty[:, None, None])  # (targets, classes, features)
 
         def measured(vector: Tensor) -> Tensor:
-            weights = (vector[..., :-1] @ self.axes * shrink) @ self.axes.T
-            return torch.cat([weights, vector[..., -1:] / bend[..., None]], dim=-1)
+            turned = axes.mT @ vector
+            weights = (turned[..., :-1] @ self.axes * shrink) @ self.axes.T
+            return axes @ torch.cat([weights, turned[..., -1:] / bend], dim=-1)
 
         way, rates = gradient.clone(), []
         for step, change in reversed(pairs):
@@ -118,6 +120,27 @@ class Regressions:
         for (step, change), rate in zip(pairs, reversed(rates), strict=True):
             way += (rate - _ratio(_dot(change, way), _dot(step, change)))[:, None, None] * step
         return way
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the classes of each target bend the loss together: axes (targets, classes, classes), bend (targets, classes)."""
+
+    axes: Tensor
+    bend: Tensor
+
+    @classmethod
+    def of(cls, chance: Tensor) -> "Measure":
+        """From the probabilities (examples, targets, classes) at the start."""
+        mean, each = chance.mean(0), chance.transpose(0, 1)
+        own, axes = torch.linalg.eigh(torch.diag_embed(mean) - each.mT @ each / len(chance))
+        # where the start is sure of a class it bends little, and will bend more: half way, in logs, to the mean of all
+        own = own.clamp_min(1e-5)
+        return cls(axes, (own * own.mean(-1, keepdim=True)).sqrt())
+
+    def some(self, targets: Tensor) -> "Measure":
+        """Of those targets only."""
+        return Measure(self.axes[targets], self.bend[targets])
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:

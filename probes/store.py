@@ -12,7 +12,7 @@ from torch import Tensor
 from model import Bert, Encoding, InputProblem, alike
 
 POOLINGS = ("mean", "first", "last")
-POOLING = "first"  # which pieces stand for a word where nothing else is asked for
+POOLING = "mean"  # which pieces stand for a word where nothing else is asked for
 TOKENS_AT_ONCE = 2048
 
 
@@ -29,7 +29,7 @@ def digest(bert: Bert) -> str:
     return _digests[bert]
 
 
-def pooled(bert: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooling: str = POOLING,
+def pooled(bert: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooling: str = "first",
            layers: Sequence[int] | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Vectors of places (input, start, end): their indices and (layers, places, hidden), batch by batch.
 

@@ -130,8 +130,8 @@ def _curve_said(result: Result, best) -> str:
     score, seeds = best[results.SCORE[result.kind]], result.settings["seeds"]
     over = "One seed only, so the luck of the split is not shown."
     if seeds > 1:
-        over = (f"Orange, smallest to largest of {seeds} seeds: {best['seed_low']:.1%} to {best['seed_high']:.1%}, with split, "
-                "control task and random weights drawn anew for each.")
+        over = (f"Orange, smallest to largest of {seeds} seeds: {best['seed_low']:.1%} to {best['seed_high']:.1%}, with "
+                "split, control task and random weights drawn anew for each.")
     return (f"{score:.1%} right at layer {int(best['layer'])}, with random weights {best['twin']:.1%}. Blue, 95 % interval "
             f"over test examples: {best['low']:.1%} to {best['high']:.1%}. {over}")
 
@@ -145,7 +145,7 @@ def _mix_said(mix: results.Mixture) -> str:
         said += (f"The expected layer, by what each layer adds to those below it, is {mix.expected:.1f} "
                  f"({mix.expected_low:.1f} to {mix.expected_high:.1f} over seeds). ")
     if mix.undecided:
-        said += "The interval covers nearly all layers: these examples do not say where the task is written. "
+        said += "The interval covers more than half of the layers: these examples do not say where the task is written. "
     elif mix.one_layer is not None:
         said += (f"Nearly all weight is on layer {mix.one_layer}: with few examples the mix picks one layer and leaves its "
                  "neighbours out, however much they know. ")

@@ -4,6 +4,10 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+from model import Bert
+
+from . import statistics
+
 
 def majority(train: np.ndarray, test: np.ndarray) -> float:
     """Accuracy of always giving the most frequent label of the training examples."""
@@ -32,10 +36,20 @@ def control(keys: np.ndarray, train: np.ndarray, seed: int) -> np.ndarray:
     return drawn[which]
 
 
-def interval(right: np.ndarray, groups: np.ndarray, seed: int = 0, draws: int = 1000) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean: right (examples,), drawn anew by whole sentences, groups (examples,)."""
+def random_init(bert: Bert, seed: int) -> Bert:
+    """A copy of the model's architecture with random weights, never those of the model.
+
+    A model that is itself random was drawn from the first seed of the experiment, and this is drawn from a later one.
+    """
+    return bert.twin(seed + 1)
+
+
+def grouped(right: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many answers of each sentence are right, and of how many: right and groups (examples,) -> (sentences,) each."""
     _, which = np.unique(groups, return_inverse=True)
-    hits, sizes = np.bincount(which, weights=right), np.bincount(which)
-    drawn = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=draws)
-    low, high = np.percentile(drawn @ hits / (drawn @ sizes), [2.5, 97.5])
-    return float(low), float(high)
+    return np.bincount(which, weights=right).astype(int), np.bincount(which)
+
+
+def interval(right: np.ndarray, groups: np.ndarray, seed: int = 0) -> tuple[float, float]:
+    """95 % interval of a mean: right (examples,), drawn anew by whole sentences, groups (examples,)."""
+    return statistics.bootstrap(*grouped(right, groups), seed)

@@ -1,11 +1,15 @@
 """One probing experiment from data to result: a generator of progress, for the page and the command line alike.
 
-Every layer is written to the result file as soon as it is done, with its control task and its random twin beside it.
-Run again in the same folder, it goes on after the last finished layer.
+It is repeated under several seeds: split, control task and random-init copy are drawn anew for each. Every layer is
+written to the result file as soon as it is done, with its baselines beside it. Run again in the same folder, it goes on
+after the last finished layer.
 """
 
+import hashlib
 import re
+import shlex
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,48 +21,66 @@ from torch import Tensor
 import model
 from model import Bert, InputProblem
 
-from . import baselines, codelength, results, store, structural_run, tasks, treebank
+from . import baselines, codelength, results, scalarmix, statistics, store, structural_run, tasks, treebank
 from .linear import LinearProbe
-from .results import RESULT, Result, packed
-from .scalarmix import EXAMPLES, ScalarMix
+from .results import RESULT, Result, packed, packed_counts
+from .store import POOLING
 from .tasks import Examples
 from .twolayer import TwoLayerProbe
 
 PROBES = ("linear", "rank", "hidden")
 SMALL_WORLD, REVIEWS = "smallworld", "reviews"
+RANDOM = ":random"  # behind the name of a model: its architecture with random weights
+RESAMPLED = 20  # mixes of sentences drawn anew, over all seeds
 MISTAKES = 60  # kept for each layer
 PAIRS = "{} holds pairs of sentences: a probe reads single ones. Fine-tune on them instead."
 
 
-def run(folder: Path, model: str, data: str = "", task: str = "upos", layers: str = "all", pooling: str = "first",
-        seed: int = 0, limit: int = 30_000, probe: str = "linear", width: int = 64, bits: bool = False,
+def run(folder: Path, model: str, data: str = "", task: str = "upos", layers: str = "all", pooling: str = POOLING,
+        seed: int = 0, seeds: int = 1, limit: int = 30_000, probe: str = "linear", width: int = 64, bits: bool = False,
         mix: bool = False, train: str = "", dev: str = "", test: str = "") -> Iterator[dict[str, Any]]:
     """Yield {"fraction", "stage", "eta"}; the result is in `folder`/result.json, complete when this ends.
 
     The sentences are `data`, or a file for each split.
     """
     settings = {"model": model, "data": data, "task": task, "layers": layers, "pooling": pooling, "seed": seed,
-                "limit": limit, "probe": probe, "width": width, "bits": bits, "mix": mix}
+                "seeds": seeds, "limit": limit, "probe": probe, "width": width, "bits": bits, "mix": mix}
     if probe not in PROBES:
         raise InputProblem(f"A probe is one of {', '.join(PROBES)}, not {probe!r}.")
+    if seeds < 1:
+        raise InputProblem(f"An experiment needs one seed at least, not {seeds}.")
     clock = Clock()
     yield clock.at(0.0, "Reading the data")
     files = {"train": train, "dev": dev, "test": test}
-    bank, bert = opened(folder, data, files), loaded(model)
+    bank, trained = opened(folder, data, files), loaded(model.removesuffix(RANDOM))
+    bert = trained.twin(seed) if model.endswith(RANDOM) else trained
     if bank.pairs:
         raise InputProblem(PAIRS.format(bank.name))
     chosen = layers_of(layers, bert.config.num_hidden_layers)
-    settings |= {"model": bert.about.name, "data": bank.name, "digest": bank.digest}
-    result = Result(settings, command=command(settings | {"model": model, "data": data} | files))
-    work = structural_run.layers(Path(folder), bank, bert, chosen, result, seed) if task == "tree" else _layers(
-        Path(folder), bank, bert, chosen, result)
-    for fraction, stage in work:
-        yield clock.at(fraction, stage)
+    typed = command(settings | files)
+    settings |= {"model": bert.about.name, "model_digest": store.digest(trained),
+                 "weights_seed": None if bert is trained else seed, "data": bank.name, "digest": bank.digest}
+    result = _begun(Path(folder) / RESULT, settings, typed)
+    work = structural_run.layers if task == "tree" else _layers
+    for number in range(seeds):
+        for fraction, stage in work(Path(folder), bank, bert, chosen, result, seed + number):
+            yield clock.at((number + fraction) / seeds, stage + (f" (seed {number + 1} of {seeds})" if seeds > 1 else ""))
     result.finished = True
     result.write(Path(folder) / RESULT)
-    for file in Path(folder).glob("states-*.npy"):
+    for file in Path(folder).glob("states-*"):
         file.unlink()
     yield clock.at(1.0, "Done")
+
+
+def _begun(file: Path, settings: dict[str, Any], typed: str) -> Result:
+    """The result of an earlier, interrupted run of the same experiment, or a new one."""
+    try:
+        earlier = results.read(file)
+        if earlier.settings == settings:
+            return earlier
+    except (FileNotFoundError, InputProblem):
+        pass
+    return Result(settings, command=typed)
 
 
 class Clock:
@@ -78,9 +100,9 @@ class Clock:
 
 
 def loaded(name: str) -> Bert:
-    """A model by name or folder; `NAME:random` is its twin with random weights."""
-    if name.endswith(":random"):
-        return model.load(name.removesuffix(":random")).twin()
+    """A model by name or folder; `NAME:random` is a copy of its architecture with random weights."""
+    if name.endswith(RANDOM):
+        return model.load(name.removesuffix(RANDOM)).twin()
     return model.load(name)
 
 
@@ -134,9 +156,8 @@ def layers_of(words: str, count: int) -> list[int]:
 def command(settings: dict[str, Any]) -> str:
     """What to type to get the same numbers."""
     words = ["python3 run.py probe"]
-    for name in ("model", *source(settings), "task", "layers", "pooling", "seed", "limit", "probe"):
-        value = str(settings[name])
-        words.append(f"--{name} {value!r}" if " " in value else f"--{name} {value}")
+    for name in ("model", *source(settings), "task", "layers", "pooling", "seed", "seeds", "limit", "probe"):
+        words.append(f"--{name} {shlex.quote(str(settings[name]))}")
     words += [f"--width {settings['width']}"] if settings["probe"] != "linear" or settings["task"] == "tree" else []
     return " ".join(words + [f"--{name}" for name in ("bits", "mix") if settings[name]])
 
@@ -146,47 +167,47 @@ def source(settings: Mapping[str, Any]) -> list[str]:
     return [split for split in ("train", "dev", "test") if settings.get(split)] or ["data"]
 
 
-def _layers(folder: Path, bank: treebank.Treebank, bert: Bert, layers: list[int], result: Result
+def _layers(folder: Path, bank: treebank.Treebank, bert: Bert, layers: list[int], result: Result, seed: int
             ) -> Iterator[tuple[float, str]]:
-    settings = result.settings
-    examples = tasks.examples(bert, bank.sentences, tasks.find(settings["task"]), settings["seed"], settings["limit"])
+    settings, first = result.settings, seed == result.settings["seed"]
+    mixing = settings["mix"] and len(layers) > 1 and str(seed) not in result.mix
+    if result.done(seed) >= set(layers) and not mixing:
+        return
+    examples = tasks.examples(bert, bank.sentences, tasks.find(settings["task"]), seed, settings["limit"])
     yield 0.03, "Labelling the words"
-    parts = Parts(examples, settings["seed"])
-    result.title, result.unit, result.classes = examples.task.title, examples.task.unit, parts.classes
-    result.sizes = {split: int((examples.splits == split).sum()) for split in ("train", "dev", "test")}
-    result.sizes |= {"skipped": examples.skipped, "sentences": len(examples.inputs)}
-    result.baselines = parts.baselines()
-    if settings["bits"]:
-        result.baselines["uniform_bits"] = codelength.uniform(result.sizes["train"], len(parts.classes))
-    _resumed(folder, result)
+    parts = Parts(examples, seed)
+    if first:
+        result.title, result.unit, result.classes = examples.task.title, examples.task.unit, parts.classes
+        result.sizes = {split: int((examples.splits == split).sum()) for split in ("train", "dev", "test")}
+        result.sizes |= {"skipped": examples.skipped, "sentences": len(examples.inputs),
+                         "duplicates": examples.duplicates, "left_out": examples.left_out}
+        result.baselines = parts.baselines()
+    result.tests[str(seed)] = {"digest": parts.digest(), "sizes": packed_counts(parts.grouped(parts.gold[parts.test])[1])}
     encodings = [encoding for _, encoding in examples.inputs]
-    for fraction, stage in store.extract_both(bert, bert.twin(settings["seed"]), encodings, examples.places,
+    for fraction, stage in store.extract_both(bert, baselines.random_init(bert, seed), encodings, examples.places,
                                               settings["pooling"], layers, folder):
         yield 0.03 + 0.5 * fraction, stage
     states, twin = (store.opened(folder / f"states-{name}.npy") for name in ("model", "twin"))
-    done = {int(row["layer"]) for row in result.rows}
     for index, layer in enumerate(layers):
-        if layer not in done:
-            yield 0.53 + 0.44 * index / len(layers), f"Layer {layer} of {layers[-1]}: learning"
+        if layer not in result.done(seed):
+            yield 0.53 + 0.34 * index / len(layers), f"Layer {layer} of {layers[-1]}: learning"
             _layer(result, parts, states[index: index + 1], twin[index: index + 1], layer)
             result.write(folder / RESULT)
-    if settings["mix"] and len(layers) > 1:
-        yield 0.97, "Mixing the layers"
-        rows = np.flatnonzero(examples.splits == "train")[:EXAMPLES]
-        mixed = ScalarMix().fit(store.features(np.asarray(states), examples.rows[rows]), parts.labels[0, rows],
-                                len(parts.classes))
-        centre = float(mixed.weights_ @ torch.tensor(layers, dtype=torch.float32))
-        result.mix = {"layers": layers, "weights": mixed.weights_.tolist(), "centre": centre}
+    if mixing:
+        yield 0.87, "Mixing the layers"
+        result.mix[str(seed)] = _mixed(parts, states, layers, -(-RESAMPLED // settings["seeds"]))
+        result.write(folder / RESULT)
 
 
-def _resumed(folder: Path, result: Result) -> None:
-    """Take over the layers that an earlier, interrupted run of the same experiment finished."""
-    file = folder / RESULT
-    if file.is_file():
-        earlier = results.read(file)
-        if earlier.settings == result.settings:
-            for name in ("rows", "confusion", "mistakes", "maps"):
-                setattr(result, name, getattr(earlier, name))
+def _mixed(parts: "Parts", states: np.ndarray, layers: list[int], draws: int) -> dict[str, Any]:
+    """The mix of all layers, of sentences drawn anew, and the scores of the first layers together."""
+    rows, classes = parts.train[:scalarmix.EXAMPLES], len(parts.classes)
+    known, tested = parts.features(np.asarray(states), rows), parts.features(np.asarray(states), parts.test)
+    labels = parts.labels[0]
+    drawn = scalarmix.resampled(known, labels[rows], parts.examples.inputs_of[rows], classes, draws, parts.seed)
+    return {"layers": layers, "weights": scalarmix.ScalarMix().fit(known, labels[rows], classes).weights_.tolist(),
+            "resampled": [weights.tolist() for weights in drawn],
+            "cumulative": scalarmix.cumulative(known, labels[rows], tested, labels[parts.test], classes)}
 
 
 class Parts:
@@ -212,43 +233,74 @@ class Parts:
     def features(self, states: np.ndarray, rows: np.ndarray) -> Tensor:
         return store.features(states, self.examples.rows[rows])
 
-    def fitted(self, probe: LinearProbe | TwoLayerProbe, states: np.ndarray, targets: slice) -> Tensor:
+    def fitted(self, probe: LinearProbe | TwoLayerProbe, states: np.ndarray) -> Tensor:
         """Fit to the train split, choose on dev, and say the test labels: (targets, test examples)."""
-        probe.fit(self.features(states, self.train), self.labels[targets, self.train],
-                  self.features(states, self.dev), self.labels[targets, self.dev], len(self.classes))
+        probe.fit(self.features(states, self.train), self.labels[:, self.train],
+                  self.features(states, self.dev), self.labels[:, self.dev], len(self.classes))
         return probe.predict(self.features(states, self.test))[0]
+
+    def grouped(self, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many test examples of each sentence are right, and of how many: (sentences,) each."""
+        return baselines.grouped(right, self.examples.inputs_of[self.test])
+
+    def digest(self) -> str:
+        """A name for the test set: the same sentences asked about the same places with the same labels."""
+        made = hashlib.sha256()
+        for example in self.test:
+            sentence, _ = self.examples.inputs[self.examples.inputs_of[example]]
+            made.update(f"{sentence.text}\n{self.examples.words[example]} {self.examples.labels[example]}\n".encode())
+        return made.hexdigest()[:16]
+
+    def confusion(self, predicted: np.ndarray) -> list[list[int]]:
+        """How often each label seen in training was taken for which: (gold, said)."""
+        gold = self.gold[self.test]
+        counts = np.zeros((len(self.classes),) * 2, dtype=int)
+        np.add.at(counts, (gold[gold >= 0], predicted[gold >= 0]), 1)
+        return counts.tolist()
+
+    def scores(self, predicted: np.ndarray) -> list[dict[str, Any]]:
+        """Precision, recall and F1 of every label of the test split, the most frequent first, with its count."""
+        gold, answers = self.examples.labels[self.test], np.array(self.classes)[predicted]
+        rows = []
+        for label, count in Counter(gold.tolist()).most_common():
+            right, said = int(((gold == label) & (answers == label)).sum()), int((answers == label).sum())
+            rows.append({"label": label, "count": count, "precision": right / said if said else 0.0,
+                         "recall": right / count, "f1": 2 * right / (said + count)})
+        return rows
 
 
 def _layer(result: Result, parts: Parts, states: np.ndarray, twin: np.ndarray, layer: int) -> None:
-    """Everything about one layer: states and twin (1, places, hidden)."""
+    """Everything about one layer: states and those of its random-init copy (1, places, hidden), searched alike."""
     settings = result.settings
-    probe = _probe(settings)
-    said = parts.fitted(probe, states, slice(0, 2))
-    right = (said == parts.labels[:, parts.test]).numpy()
+    probe = _probe(settings, parts.seed)
+    said = parts.fitted(probe, states)
+    truth = parts.labels[:, parts.test]
+    right = (said == truth).numpy()
     accuracy, control = (float(row.mean()) for row in right)
-    low, high = baselines.interval(right[0], parts.examples.inputs_of[parts.test], parts.seed)
-    random = parts.fitted(_probe(settings), twin, slice(0, 1))
-    row = {"layer": layer, "accuracy": accuracy, "low": low, "high": high, "control": control,
-           "selectivity": accuracy - control, "twin": float((random[0] == parts.labels[0, parts.test]).float().mean()),
-           **{name: result.baselines[name] for name in ("majority", "word_type")}}
+    random, random_control = (parts.fitted(_probe(settings, parts.seed), twin) == truth).double().mean(-1).tolist()
+    hits, sizes = parts.grouped(right[0])
+    low, high = statistics.bootstrap(hits, sizes, parts.seed)
+    row = {"seed": parts.seed, "layer": layer, "accuracy": accuracy, "low": low, "high": high, "control": control,
+           "selectivity": accuracy - control, "twin": random, "twin_control": random_control, **parts.baselines()}
     if settings["bits"]:
-        length = codelength.online(parts.features(states, parts.train), parts.labels[:, parts.train],
-                                   len(parts.classes))[0]
-        row |= {"bits": float(length[0]), "control_bits": float(length[1])}
+        length = codelength.online(parts.features(states, parts.train), parts.labels[:, parts.train], len(parts.classes),
+                                   lambda: _probe(settings, parts.seed))[0]
+        row |= {"bits": float(length[0]), "control_bits": float(length[1]),
+                "uniform_bits": codelength.uniform(len(parts.train), len(parts.classes))}
     result.rows.append(row)
-    known = parts.gold[parts.test] >= 0
-    confusion = np.zeros((len(parts.classes),) * 2, dtype=int)
-    np.add.at(confusion, (parts.gold[parts.test][known], said[0].numpy()[known]), 1)
-    result.confusion[str(layer)] = confusion.tolist()
-    result.mistakes[str(layer)] = mistakes(parts, said[0].numpy(), right[0])
-    maps = probe.maps_ if isinstance(probe, TwoLayerProbe) else [(probe.coef_, probe.intercept_)]
-    result.maps[str(layer)] = [packed(part[0, 0].numpy()) for pair in maps for part in pair]
+    result.hits[f"{parts.seed} {layer}"] = packed_counts(hits)
+    if parts.seed == settings["seed"]:
+        predicted = said[0].numpy()
+        result.confusion[str(layer)], result.labels[str(layer)] = parts.confusion(predicted), parts.scores(predicted)
+        result.mistakes[str(layer)] = mistakes(parts, predicted, right[0])
+        maps = probe.maps_ if isinstance(probe, TwoLayerProbe) else [(probe.coef_, probe.intercept_)]
+        result.maps[str(layer)] = [packed(part[0, 0].numpy()) for pair in maps for part in pair]
 
 
-def _probe(settings: dict[str, Any]) -> LinearProbe | TwoLayerProbe:
+def _probe(settings: dict[str, Any], seed: int) -> LinearProbe | TwoLayerProbe:
     if settings["probe"] == "linear":
         return LinearProbe()
-    return TwoLayerProbe(settings["width"], bend=settings["probe"] == "hidden", seed=settings["seed"])
+    return TwoLayerProbe(settings["width"], bend=settings["probe"] == "hidden", seed=seed)
 
 
 def mistakes(parts: Parts, said: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:

@@ -10,15 +10,17 @@ from torch import Tensor
 
 from model import InputProblem
 
-from .softmax import Standardised, fitted
+from .softmax import Regressions
 
 PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)  # of the mean loss, so that they mean the same for any number of examples
+ROUGHLY = 5e-3  # the tolerance of the search; only the penalty that is chosen is solved to the end
 
 
 class LinearProbe:
     """Softmax regression from (layers, examples, features) to one or several labellings of the same examples.
 
-    coef_ (layers, targets, classes, features), intercept_ (layers, targets, classes), penalty_ (layers, targets)
+    coef_ (layers, targets, classes, features), intercept_ (layers, targets, classes), penalty_ (layers, targets).
+    Every layer and labelling is searched and fitted as if it were alone.
     """
 
     def __init__(self, penalties: Sequence[float] = PENALTIES):
@@ -28,30 +30,47 @@ class LinearProbe:
             classes: int | None = None) -> "LinearProbe":
         """Labels (targets, examples) or (examples,) count from 0; the dev split chooses among several penalties."""
         labels = labels[None] if labels.ndim == 1 else labels
-        if len(self.penalties) > 1 and dev_states is None:
-            raise InputProblem("To choose among several penalties the probe needs a dev split.")
-        data = Standardised(states)
         size = classes or int(labels.max()) + 1
-        best, place = None, None
-        for penalty in self.penalties:
-            place = fitted(data, labels, size, penalty, place)
-            weights, bias = data.plain(place[..., :-1], place[..., -1])
+        if len(self.penalties) > 1:
             if dev_states is None or dev_labels is None:
-                self.coef_, self.intercept_ = weights, bias
-                self.penalty_ = torch.full(place.shape[:2], penalty)
-                break
-            loss = losses(_scores(dev_states, weights, bias), dev_labels[None] if dev_labels.ndim == 1 else dev_labels)
-            if best is None:
-                best, self.coef_, self.intercept_ = loss, weights, bias
-                self.penalty_ = torch.full_like(loss, penalty)
-                continue
-            better = loss < best
-            if not better.any():
-                break
-            best = torch.where(better, loss, best)
-            self.penalty_[better] = penalty
-            self.coef_[better], self.intercept_[better] = weights[better], bias[better]
+                raise InputProblem("To choose among several penalties the probe needs a dev split.")
+            dev_labels = dev_labels[None] if dev_labels.ndim == 1 else dev_labels
+        weights, biases, penalties = [], [], []
+        for layer, inputs in enumerate(states):
+            problems = Regressions(inputs, labels, size)
+            penalty, place = torch.full((len(labels),), self.penalties[0]), problems.zero
+            if dev_states is not None and dev_labels is not None:
+                penalty, place = self._searched(problems, dev_states[layer], dev_labels)
+            coef, intercept = problems.plain(problems.solve(penalty, place, torch.arange(len(labels))))
+            weights.append(coef)
+            biases.append(intercept)
+            penalties.append(penalty)
+        self.coef_, self.intercept_, self.penalty_ = torch.stack(weights), torch.stack(biases), torch.stack(penalties)
         return self
+
+    def refit(self, states: Tensor, labels: Tensor) -> "LinearProbe":
+        """Fit again, to other examples, with the penalties chosen before."""
+        for layer, inputs in enumerate(states):
+            problems = Regressions(inputs, labels, self.coef_.shape[2])
+            start = problems.placed(self.coef_[layer], self.intercept_[layer])
+            self.coef_[layer], self.intercept_[layer] = problems.plain(
+                problems.solve(self.penalty_[layer], start, torch.arange(len(labels))))
+        return self
+
+    def _searched(self, problems: Regressions, dev: Tensor, dev_labels: Tensor) -> tuple[Tensor, Tensor]:
+        """The penalty of least dev loss (targets,) and its solution: from firm to loose, each as long as it gains."""
+        best, place = torch.full((len(dev_labels),), torch.inf), problems.zero.clone()
+        chosen = torch.full_like(best, self.penalties[0])
+        going, here = torch.arange(len(dev_labels)), place
+        for penalty in self.penalties:
+            here = problems.solve(torch.full((len(going),), penalty), here, going, ROUGHLY)
+            loss = losses(_scores(dev[None], *(part[None] for part in problems.plain(here))), dev_labels[going])[0]
+            better = loss < best[going]
+            going, here = going[better], here[better]
+            if not len(going):
+                break
+            best[going], chosen[going], place[going] = loss[better], penalty, here
+        return chosen, place
 
     def scores(self, states: Tensor) -> Tensor:
         """(layers, examples, features) -> (layers, targets, examples, classes), before the softmax."""

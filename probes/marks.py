@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .statistics import wilson
+
 BINS = 10
 
 
@@ -40,15 +42,6 @@ def given(probability: np.ndarray, truth: np.ndarray) -> Marks:
     area = float(np.trapezoid(true_positive, false_positive))
     return Marks(len(truth), right / len(truth), wilson(right, len(truth)), area, false_positive, true_positive, found,
                  float((found.count * np.abs(found.said - found.true)).sum() / len(truth)))
-
-
-def wilson(right: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share. Wilson (1927)."""
-    z, share = 1.959964, right / count
-    middle = share + z * z / (2 * count)
-    spread = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    return max(0.0, float((middle - spread) / scale)), min(1.0, float((middle + spread) / scale))
 
 
 def roc(score: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
 """States of chosen pieces, all layers, streamed to a file in half precision: memory does not grow with the text."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -9,8 +11,22 @@ from torch import Tensor
 
 from model import Bert, Encoding, InputProblem, alike
 
-POOLINGS = ("first", "last", "mean")
+POOLINGS = ("mean", "first", "last")
+POOLING = "mean"  # which pieces stand for a word where nothing else is asked for
 TOKENS_AT_ONCE = 2048
+
+
+_digests: WeakKeyDictionary[Bert, str] = WeakKeyDictionary()
+
+
+def digest(bert: Bert) -> str:
+    """A name for the weights themselves, whatever file or seed they came from; computed once for each model."""
+    if bert not in _digests:
+        made = hashlib.sha256()
+        for name, value in sorted(bert.state_dict().items()):
+            made.update(name.encode() + value.cpu().contiguous().numpy().tobytes())
+        _digests[bert] = made.hexdigest()[:16]
+    return _digests[bert]
 
 
 def pooled(bert: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooling: str = "first",
@@ -66,6 +82,14 @@ def extract(bert: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooli
 def extract_both(bert: Bert, twin: Bert, encodings: Sequence[Encoding], places: np.ndarray, pooling: str,
                  layers: Sequence[int], folder: Path) -> Iterator[tuple[float, str]]:
     """States of the model and of its twin, to files that a resumed run finds again; yields the part done of 1."""
+    key = hashlib.sha256(places.tobytes() + str([pooling, *layers, digest(bert), digest(twin)]).encode())
+    for encoding in encodings:
+        key.update(str(encoding.ids).encode())
+    about = folder / "states-about.txt"  # what the files are of: those of another seed are not taken for these
+    if not about.is_file() or about.read_text(encoding="ascii") != key.hexdigest():
+        for old in folder.glob("states-*"):
+            old.unlink()
+        about.write_text(key.hexdigest(), encoding="ascii")
     for part, (name, one) in enumerate((("model", bert), ("twin", twin))):
         file, made = folder / f"states-{name}.npy", folder / f"states-{name}-new.npy"
         stage = "Reading the sentences" + ("" if name == "model" else " with random weights")

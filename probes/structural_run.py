@@ -1,6 +1,5 @@
 """The structural probe as an experiment: trees of every layer against gold, chain and random twin."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,16 +34,12 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
         return
     result.rows = [row for row in result.rows if row["seed"] != seed]
     places = np.array([(row, *span) for row, one in enumerate(kept) for span in one.spans.tolist()])
-    # a folder for each seed: a resumed run must not take the states of other sentences for its own
-    files = folder / f"seed-{seed}"
-    files.mkdir(exist_ok=True)
-    # other random weights than `NAME:random`, should that be the model
-    for fraction, stage in store.extract_both(bert, bert.twin(seed + 1), [one.encoding for one in kept], places,
-                                              settings["pooling"], chosen, files):
+    for fraction, stage in store.extract_both(bert, baselines.random_init(bert, seed), [one.encoding for one in kept], places,
+                                              settings["pooling"], chosen, folder):
         yield 0.03 + 0.4 * fraction, stage
     probes = []
     for part, name in enumerate(("model", "twin")):
-        states = store.opened(files / f"states-{name}.npy")
+        states = store.opened(folder / f"states-{name}.npy")
         probe = StructuralProbe(settings["width"], seed)
         for fraction in probe.passes(states, learn):
             yield 0.43 + 0.2 * (part + fraction), "Learning all layers" + (" of the random twin" if part else "")
@@ -59,8 +54,6 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
             probe = probes[0][0]
             result.maps[str(layer)] = [packed(probe.distance_[index].numpy()), packed(probe.depth_[index].numpy())]
         result.write(folder / RESULT)
-    del probes, states  # Windows does not remove a file that is mapped
-    shutil.rmtree(files)
 
 
 def _sentences(bert: Bert, bank: Treebank, seed: int, limit: int) -> tuple[list[Aligned], Trees, Trees, dict[str, int]]:

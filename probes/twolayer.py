@@ -31,7 +31,9 @@ class TwoLayerProbe:
         lot = torch.Generator().manual_seed(self.seed)
 
         def drawn(rows: int, columns: int) -> Tensor:
-            return (torch.randn(layers, len(labels), rows, columns, generator=lot) / columns**0.5).requires_grad_()
+            """The same start for every layer and target: what one draws must not hang on how many there are."""
+            start = torch.randn(rows, columns, generator=lot) / columns**0.5
+            return start.repeat(layers, len(labels), 1, 1).requires_grad_()
 
         learned = [drawn(self.width, features), torch.zeros(layers, len(labels), self.width, requires_grad=True),
                    drawn(classes, self.width), torch.zeros(layers, len(labels), classes, requires_grad=True)]

@@ -68,7 +68,8 @@ def test_a_checkpoint_is_evaluated_on_what_was_held_out(tmp_path):
     shown = said("evaluate", "smallworld", "--corpus", str(tmp_path / "stories.txt"), "--hold-out", "4", "--pairs", "24",
                  "--length", "80")
     assert shown.returncode == 0, shown.stderr
-    rows = re.findall(r"^0-stories +(another|same) document +[\d.]+ +([\d.]+)% +[\d.]+ +([\d.]+)%$", shown.stdout, re.MULTILINE)
+    row = r"^0-stories +(another|same) document +[\d.]+ +([\d.]+)% +[\d.]+ +([\d.]+)%$"
+    rows = re.findall(row, shown.stdout, re.MULTILINE)
     assert [row[0] for row in rows] == ["another", "same"]
     assert all(float(words) > 70 for _, words, _ in rows)  # it knows these stories
     assert float(rows[0][2]) > 80

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 
 from app.figures import theme
 from probes.live import Labelled
-from probes.results import Result, table
+from probes.results import SCORE, Mixture, Result, table
 
-SCORE = {"labels": "accuracy", "tree": "uuas"}
-RGBA = "rgba(16,152,173,0.18)"
+RGBA, SEEDS = "rgba(16,152,173,0.18)", "rgba(240,140,0,0.35)"
+RANDOM = "random weights (random-init)"
 LABELS_DRAWN = 24  # classes a confusion matrix shows, the most frequent first
 
 
@@ -20,12 +20,16 @@ def layer_name(layer: int) -> str:
 
 
 def curve(result: Result) -> go.Figure:
-    """The score by layer with its 95 % interval, and every baseline in the same picture."""
-    rows, score = table(result), SCORE[result.kind]
+    """The score by layer, its interval over test examples and its range over seeds, and every baseline."""
+    rows, score, seeds = table(result), SCORE[result.kind], result.settings["seeds"]
     figure, x = go.Figure(), rows["layer"].tolist()
-    figure.add_scatter(x=x + x[::-1], y=[*rows["high"], *rows["low"][::-1]], fill="toself", fillcolor=RGBA,
-                       mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False)
-    lines = [(score, "this model", theme.ACCENT, "solid", 4), ("twin", "random weights", theme.SECOND, "dash", 3)]
+    bands = [("low", "high", RGBA, "95 % interval over test examples")]
+    if seeds > 1:
+        bands.append(("seed_low", "seed_high", SEEDS, f"range over {seeds} seeds"))
+    for low, high, colour, name in bands:
+        figure.add_scatter(x=x + x[::-1], y=[*rows[high], *rows[low][::-1]], fill="toself", fillcolor=colour,
+                           mode="lines", line={"width": 0}, hoverinfo="skip", name=name)
+    lines = [(score, "this model", theme.ACCENT, "solid", 4), ("twin", RANDOM, theme.CATEGORIES[4], "dash", 3)]
     if result.kind == "labels":
         lines += [("control", "control task", theme.CATEGORIES[2], "dot", 3),
                   ("word_type", "word alone", theme.CATEGORIES[3], "dashdot", 2),
@@ -40,7 +44,7 @@ def curve(result: Result) -> go.Figure:
 
 
 def compared(results: Sequence[Result]) -> go.Figure:
-    """Several results in one picture: solid each model, dotted its twin with random weights."""
+    """Several results in one picture: solid each model, dotted its random-init copy."""
     figure, layers = go.Figure(), set()
     for number, result in enumerate(results):
         rows, colour = table(result), theme.CATEGORIES[number % len(theme.CATEGORIES)]
@@ -53,7 +57,7 @@ def compared(results: Sequence[Result]) -> go.Figure:
                            hovertemplate=f"{name}<br>layer %{{x}}: %{{y:.1%}}<extra></extra>")
         figure.add_scatter(x=rows["layer"], y=rows["twin"], mode="lines", showlegend=False,
                            line={"color": colour, "width": 2, "dash": "dot"},
-                           hovertemplate=f"{name}, random weights<br>layer %{{x}}: %{{y:.1%}}<extra></extra>")
+                           hovertemplate=f"{name}, {RANDOM}<br>layer %{{x}}: %{{y:.1%}}<extra></extra>")
     return _by_layer(figure, sorted(layers), "score on test")
 
 
@@ -88,21 +92,21 @@ def code_lengths(result: Result) -> go.Figure:
     for column, name, colour in (("bits", "the task", theme.ACCENT), ("control_bits", "control task", theme.CATEGORIES[2])):
         figure.add_scatter(x=rows["layer"], y=rows[column] / count, name=name, mode="lines+markers",
                            line={"color": colour, "width": 3}, marker={"size": 8})
-    figure.add_scatter(x=rows["layer"], y=[result.baselines["uniform_bits"] / count] * len(rows), name="knowing nothing",
-                       mode="lines", line={"color": theme.MUTED, "dash": "dash"})
+    figure.add_scatter(x=rows["layer"], y=rows["uniform_bits"] / count, name="knowing nothing", mode="lines",
+                       line={"color": theme.MUTED, "dash": "dash"})
     made = _by_layer(figure, rows["layer"].tolist(), "bits an example", 320)
     made.update_yaxes(tickformat=".1f", rangemode="tozero")
     return made
 
 
-def mixed(result: Result) -> go.Figure:
-    """The weight of each layer in the mix, and the equal share it would have by chance."""
-    layers, weights = result.mix["layers"], result.mix["weights"]
-    figure = go.Figure(go.Bar(x=layers, y=weights, marker={"color": theme.ACCENT},
+def mixed(mix: Mixture) -> go.Figure:
+    """The weight of each layer in the mix, its centre of gravity with its interval, and the equal share by chance."""
+    figure = go.Figure(go.Bar(x=mix.layers, y=mix.weights, marker={"color": theme.ACCENT},
                               hovertemplate="layer %{x}: %{y:.1%}<extra></extra>"))
-    figure.add_hline(y=1 / len(layers), line={"color": theme.MUTED, "dash": "dash"})
-    figure.add_vline(x=result.mix["centre"], line={"color": theme.SECOND, "width": 3})
-    return _by_layer(figure, layers, "weight in the mix", 320)
+    figure.add_hline(y=1 / len(mix.layers), line={"color": theme.MUTED, "dash": "dash"})
+    figure.add_vrect(x0=mix.low, x1=mix.high, fillcolor=SEEDS, line={"width": 0}, layer="below")
+    figure.add_vline(x=mix.centre, line={"color": theme.SECOND, "width": 3})
+    return _by_layer(figure, mix.layers, "weight in the mix", 320)
 
 
 def confusion(counted: Sequence[Sequence[int]], classes: Sequence[str]) -> go.Figure:

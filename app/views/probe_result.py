@@ -1,20 +1,45 @@
 """One probing result, looked at from every side: layers, mistakes, live on a typed sentence, beside others."""
 
+import itertools
 from urllib.parse import quote
 
 import streamlit as st
 
-from app import frame, limits, state
+from app import frame, jobs, limits, state
 from app.figures import mistakes, trees
 from app.figures import probes as figures
-from model import Bert, CheckpointProblem
-from probes import live, results
+from model import Bert, CheckpointProblem, InputProblem
+from probes import live, results, store
 from probes.results import Result
 from probes.structural import gold_edges
 from probes.treebank import Sentence
 
+WORK = "probes.experiment:run"
 SIDES = ("Layers", "Mistakes", "Live probe", "Compare")
 RANDOM = ", random weights"
+POOLED = {"mean": "a word is the mean of its pieces", "first": "a word is its first piece",
+          "last": "a word is its last piece"}
+
+
+def stored(ordered: list[jobs.Job]) -> tuple[dict[str, Result], list[str]]:
+    """The results of some jobs by the id of each, and a sentence for every file that cannot be read."""
+    found, trouble = {}, []
+    for job in ordered:
+        try:
+            result = results.read(job.folder / results.RESULT)
+            if result.rows:
+                found[job.id] = result
+        except FileNotFoundError:
+            continue
+        except (InputProblem, OSError) as problem:
+            trouble.append(f"{job.title}: {problem}")
+    return found, trouble
+
+
+def passed_over(trouble: list[str]) -> None:
+    """Name the results that cannot be read, so that nobody looks for them in vain."""
+    if trouble:
+        st.warning(frame.plain(f"Passed over: {' '.join(trouble)}"), icon=":material/warning:")
 
 
 def want(name: str) -> None:
@@ -45,9 +70,12 @@ def show(found: dict[str, Result]) -> None:
 def _sizes(result: Result) -> None:
     sizes, settings = result.sizes, result.settings
     skipped = f" {sizes['skipped']} sentences are longer than the model and were left out." if sizes["skipped"] else ""
+    seeds = f"seed {settings['seed']}" if settings["seeds"] == 1 else (
+        f"means of {settings['seeds']} seeds from {settings['seed']} on")
     st.caption(frame.plain(
         f"{result.title} in {settings['model']}, from {settings['data']}: {sizes['train']:,} examples to learn from, "
-        f"{sizes['dev']:,} to tune, {sizes['test']:,} to test; seed {settings['seed']}.{skipped}"))
+        f"{sizes['dev']:,} to tune, {sizes['test']:,} to test; {POOLED.get(settings['pooling'], settings['pooling'])}; "
+        f"{seeds}.{skipped}"))
     if result in state.probed():
         st.caption("It comes with the project to show how the page is read. It is kept small on purpose: with more of these "
                    "simple sentences random weights do nearly as well, so it says little about real English.")
@@ -55,21 +83,19 @@ def _sizes(result: Result) -> None:
 
 def _layers(result: Result) -> None:
     rows = results.table(result)
-    score = figures.SCORE[result.kind]
+    score = results.SCORE[result.kind]
     best = rows.loc[rows[score].idxmax()]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        frame.chart(
-            figures.curve(result), key="curve",
-            looking="What you are looking at: how often the probe is right on unseen sentences, layer by layer, with a "
-                    "95 % interval, and what it must beat.",
-            alt=f"Best at layer {int(best['layer'])} with {best[score]:.1%}; random weights {best['twin']:.1%} there.")
+        frame.chart(figures.curve(result), key="curve", looking=_curve_said(result, best),
+                    alt=f"Best at layer {int(best['layer'])} with {best[score]:.1%}; random weights {best['twin']:.1%}.")
     with right:
         if result.kind == "labels":
             frame.chart(
                 figures.selectivity(result), key="selectivity",
-                looking="What you are looking at: accuracy minus accuracy on the control task, where every word drew "
-                        "its label by lot. Near zero the probe only memorises.",
+                looking=f"{100 * best['selectivity']:+.1f} points at layer {int(best['layer'])} (random weights "
+                        f"{100 * (best['twin'] - best['twin_control']):+.1f}): accuracy minus accuracy on the control task, "
+                        "where every word drew its label by lot (selectivity). Near zero the probe only memorises.",
                 alt="Selectivity by layer: " + ", ".join(f"{value:.2f}" for value in rows["selectivity"]))
         else:
             frame.chart(
@@ -77,15 +103,17 @@ def _layers(result: Result) -> None:
                 looking="What you are looking at: how often the root is found, and how well distances and depths are "
                         "ordered; zero is chance for an order.",
                 alt="Root accuracy and Spearman correlations by layer.")
-        if "bits" in rows and "uniform_bits" in result.baselines:
+        if "bits" in rows:
+            shortest = rows.loc[rows["bits"].idxmin()]
             frame.chart(figures.code_lengths(result), key="bits",
-                        looking="What you are looking at: bits it takes to send one label to someone who has the "
-                                "states; short is easy to learn.",
+                        looking=f"{shortest['bits']:,.0f} bits at layer {int(shortest['layer'])} for all labels, "
+                                f"{shortest['control_bits']:,.0f} for those of the control task: what it takes to send them "
+                                f"to someone who has the states (online code of the {result.settings['probe']} probe). "
+                                "Short is easy to learn.",
                         alt="Online code length by layer, task and control, against a uniform code.")
         if result.mix:
-            frame.chart(figures.mixed(result), key="mix",
-                        looking=f"What you are looking at: the weight of each layer in a learned mix; its centre of "
-                                f"gravity is layer {result.mix['centre']:.1f}. Dashed: equal shares.",
+            mix = results.mixture(result)
+            frame.chart(figures.mixed(mix), key="mix", looking=_mix_said(mix),
                         alt="Weights of the layers in the scalar mix.")
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(rows.round(4), hide_index=True)
@@ -96,6 +124,32 @@ def _layers(result: Result) -> None:
                         icon=":material/download:", width="stretch")
     whole.download_button("Everything as JSON", result.json(), f"{stem}.json", "application/json",
                           icon=":material/download:", width="stretch")
+
+
+def _curve_said(result: Result, best) -> str:
+    score, seeds = best[results.SCORE[result.kind]], result.settings["seeds"]
+    over = "One seed only, so the luck of the split is not shown."
+    if seeds > 1:
+        over = (f"Orange, smallest to largest of {seeds} seeds: {best['seed_low']:.1%} to {best['seed_high']:.1%}, with "
+                "split, control task and random weights drawn anew for each.")
+    return (f"{score:.1%} right at layer {int(best['layer'])}, with random weights {best['twin']:.1%}. Blue, 95 % interval "
+            f"over test examples: {best['low']:.1%} to {best['high']:.1%}. {over}")
+
+
+def _mix_said(mix: results.Mixture) -> str:
+    said = (f"Layer {mix.centre:.1f} is the centre of gravity of a learned mix (orange; 95 % interval over seeds and "
+            f"resampled sentences {mix.low:.1f} to {mix.high:.1f}). ")
+    if mix.expected is None:
+        said += "The expected layer is not defined: all layers together are no better than the first. "
+    else:
+        said += (f"The expected layer, by what each layer adds to those below it, is {mix.expected:.1f} "
+                 f"({mix.expected_low:.1f} to {mix.expected_high:.1f} over seeds). ")
+    if mix.undecided:
+        said += "The interval covers more than half of the layers: these examples do not say where the task is written. "
+    elif mix.one_layer is not None:
+        said += (f"Nearly all weight is on layer {mix.one_layer}: with few examples the mix picks one layer and leaves its "
+                 "neighbours out, however much they know. ")
+    return said + "Dashed: equal shares."
 
 
 def _mistakes(result: Result) -> None:
@@ -116,6 +170,14 @@ def _mistakes(result: Result) -> None:
         st.caption("What you are looking at: test examples it got wrong. Click one to open it in Attention.")
         model = quote(result.settings["model"].removesuffix(RANDOM))
         st.html(mistakes.listed(result.mistakes[str(layer)], f"attention?model={model}"))
+    labels = result.labels[str(layer)]
+    worst = min(labels, key=lambda one: one["f1"])
+    st.caption(frame.plain(f"F1 from {worst['f1']:.0%} ({worst['label']}, {worst['count']} test examples) to "
+                           f"{max(one['f1'] for one in labels):.0%}: of what was given a label, how much was right "
+                           "(precision); of what has it, how much was found (recall); their harmonic mean (F1). A label "
+                           f"of few examples says little. Seed {result.settings['seed']}."))
+    shares = {name: st.column_config.NumberColumn(format="percent") for name in ("precision", "recall", "f1")}
+    st.dataframe(labels, hide_index=True, width="content", column_config=shares)
 
 
 def _live_probe(found: dict[str, Result], name: str) -> None:
@@ -163,7 +225,10 @@ def _model_of(result: Result) -> Bert:
     if not any(one.name == plain for one in state.models()):
         raise CheckpointProblem(f"These probes belong to {name}, which is not among the models offered here.")
     bert = state.load(plain)
-    return bert.twin(int(result.settings["seed"])) if name != plain else bert
+    if store.digest(bert) != result.settings.get("model_digest"):
+        raise CheckpointProblem(f"These probes belong to other weights than those that {plain} has now.")
+    seed = result.settings.get("weights_seed")
+    return bert if seed is None else bert.twin(int(seed))
 
 
 def _compare(found: dict[str, Result], name: str) -> None:
@@ -173,5 +238,23 @@ def _compare(found: dict[str, Result], name: str) -> None:
         return
     frame.chart(figures.compared([found[one] for one in chosen]), key="compared",
                 looking="What you are looking at: several tasks or models in one picture, solid; dotted in the same "
-                        "colour the random twin of each. Bars are 95 % intervals.",
+                        "colour the random-init copy of each. Bars are 95 % intervals over test examples.",
                 alt="Scores by layer of " + ", ".join(chosen))
+    for one, other in itertools.combinations(chosen, 2):
+        verdict(found[one], found[other])
+
+
+def verdict(first: Result, second: Result) -> None:
+    """One sentence on which of two results is better, where they were scored on the same test set."""
+    apart = results.difference(first, second)
+    if apart is None:
+        return
+    if apart.value < 0:
+        first, second = second, first
+        apart = results.Difference(apart.second_layer, apart.first_layer, -apart.value, -apart.high, -apart.low)
+    names = [f"{one.name} (layer {layer})" for one, layer in ((first, apart.first_layer), (second, apart.second_layer))]
+    interval = f"95 % interval {100 * apart.low:+.1f} to {100 * apart.high:+.1f}, paired over the same test sentences"
+    said = f"{names[1]} beats {names[0]} by {100 * apart.value:.1f} points ({interval})."
+    if apart.low <= 0:
+        said = f"{names[1]} and {names[0]} cannot be told apart: {100 * apart.value:.1f} points ({interval})."
+    st.caption(frame.plain(said))

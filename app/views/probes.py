@@ -1,17 +1,16 @@
 """Probes: order an experiment, watch its layers come in, and look at what was found."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from app import frame, jobs, labelled, limits, state
 from app.figures import probes as figures
 from app.jobs import panel
 from app.views import probe_result
+from model import InputProblem
 from probes import experiment, results, store, tasks
 from probes.results import Result
 
-WORK = "probes.experiment:run"
+WORK = probe_result.WORK
 PROBES = {"linear": "linear", "rank": "linear of low rank", "hidden": "one hidden layer"}
 TREE = "the whole tree (structural probe)"
 
@@ -24,7 +23,9 @@ def page() -> None:
     current = next((job for job in ordered if job.busy), ordered[0] if ordered else None)
     if current and current.state != "done":
         st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
-    probe_result.show(_found(ordered))
+    found, trouble = _found(ordered)
+    probe_result.passed_over(trouble)
+    probe_result.show(found)
     _reopen()
 
 
@@ -46,8 +47,8 @@ def _ask() -> None:
     button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
     with more:
         settings = _settings(task)
-    said.caption(f"{len(chosen.bank):,} sentences; the model is the one in the sidebar. Its twin with random weights, the "
-                 "control task and the most frequent label are always computed with it.")
+    said.caption(f"{len(chosen.bank):,} sentences; the model is the one in the sidebar. A copy of it with random weights, "
+                 "the control task and the most frequent label are always computed with it.")
     if button.button("Train probes", type="primary", icon=":material/play_arrow:", width="stretch"):
         twin = settings.pop("twin")
         arguments = {"model": state.source() + (":random" if twin else ""), "task": task, "probe": probe, **settings,
@@ -65,8 +66,10 @@ def _settings(task: str) -> dict:
             "limit": st.number_input("Examples to learn from", 100, limits.PROBE_EXAMPLES, 10_000, step=1000),
             "width": st.number_input("Rank or width", 1, 512, 64,
                                      help="Of low-rank, hidden-layer and structural probes."),
-            "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers."),
-            "twin": st.checkbox("Probe the random twin itself")}
+            "seeds": st.number_input("Seeds", 1, 10, 3, help="How often all is repeated, with split, control task and "
+                                                             "random weights drawn anew."),
+            "seed": st.number_input("First seed", 0, 10_000, 0, help="The same seed gives the same numbers."),
+            "twin": st.checkbox("Probe random weights (random-init) themselves")}
         if task != "tree":
             made |= {"bits": st.checkbox("Code length in bits", help="Voita & Titov (2020)"),
                      "mix": st.checkbox("Mix of all layers", help="Tenney et al. (2019)")}
@@ -76,35 +79,30 @@ def _settings(task: str) -> dict:
 def _live(id: str, was_busy: bool) -> None:
     """How far a job is, and the layers that are already there."""
     job = jobs.find(id)
-    result = _read(job.folder)
+    result = probe_result.stored([job])[0].get(id)
     if was_busy and not job.busy:
-        if result is not None and result.rows:
+        if result is not None:
             probe_result.want(_name(result, id))
         st.rerun()
     with st.container(border=True):
         st.markdown(f"**{frame.plain(job.title)}**")
         panel.bar(job)
         panel.buttons(job)
-        if result is not None and result.rows and job.busy:
+        if result is not None and job.busy:
             frame.chart(figures.curve(result), key="growing",
-                        looking=f"What you are looking at: the {len(result.rows)} layers that are done, with their "
-                                "baselines; the others follow.",
+                        looking=f"{len(result.rows)} layers are done, counted over all seeds, with their baselines; the "
+                                "others follow.",
                         alt=f"Scores of the first {len(result.rows)} layers with their baselines.")
 
 
-def _read(folder: Path) -> Result | None:
-    file = folder / results.RESULT
-    return jobs.patiently(lambda: results.read(file))
-
-
-def _found(ordered: list[jobs.Job]) -> dict[str, Result]:
-    """Everything that can be looked at, the newest first: what was opened, computed here, and comes with the project."""
+def _found(ordered: list[jobs.Job]) -> tuple[dict[str, Result], list[str]]:
+    """Everything that can be looked at, the newest first: what was opened, computed here, and comes with the project;
+    and a sentence for each that cannot be read."""
+    ready = [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]
+    computed, trouble = probe_result.stored(ready)
     found: dict[str, Result] = dict(st.session_state.get("probe-opened", {}))
-    for job in [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]:
-        result = _read(job.folder)
-        if result is not None and result.rows:
-            found[_name(result, job.id)] = result
-    return found | {f"{result.name} · {result.settings['data']} (example)": result for result in state.probed()}
+    found |= {_name(result, id): result for id, result in computed.items()}
+    return found | {f"{result.name} · {result.settings['data']} (example)": result for result in state.probed()}, trouble
 
 
 def _name(result: Result, id: str) -> str:
@@ -118,6 +116,10 @@ def _reopen() -> None:
                                 max_upload_size=limits.UPLOAD_MEGABYTES)
         opened = st.session_state.setdefault("probe-opened", {})
         if file is not None and f"{file.name} (opened)" not in opened:
-            opened[f"{file.name} (opened)"] = results.parse(file.getvalue().decode("utf-8", "replace"), file.name)
+            try:
+                opened[f"{file.name} (opened)"] = results.parse(file.getvalue().decode("utf-8", "replace"), file.name)
+            except InputProblem as problem:
+                st.error(frame.plain(str(problem)))
+                return
             probe_result.want(f"{file.name} (opened)")
             st.rerun()

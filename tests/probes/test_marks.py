@@ -32,7 +32,6 @@ def test_accuracy_and_its_interval():
     found = marks.given(np.where(right == truth, 0.9, 0.1), truth)
     assert found.accuracy == 0.8
     assert found.interval == pytest.approx((0.7112, 0.8666), abs=1e-3)
-    assert marks.wilson(10, 10)[1] == pytest.approx(1) and marks.wilson(0, 10)[0] == pytest.approx(0)
 
 
 def test_the_area_is_scikit_learns_with_ties():

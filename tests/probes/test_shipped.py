@@ -1,27 +1,46 @@
 """The stored experiments are what their own commands make of the models and the small world as they are now."""
 
 import shlex
-from typing import Any
 
 import pytest
 
-from probes import experiment, results, shipped
-from probes.results import RESULT
+import model
+from probes import cli, experiment, results, shipped, store
+from probes.results import RESULT, Result
 
 
-def test_the_stored_experiments_are_finished_and_about_the_small_world_as_it_is_now():
+def arguments(stored: Result) -> dict:
+    """What the stored command asks for, read as the command line reads it."""
+    typed = shlex.split(stored.command.removeprefix("python3 run.py probe "))
+    options = vars(cli.parser().parse_args(typed))
+    options.pop("out")
+    return options
+
+
+def test_the_stored_experiments_are_finished_and_each_file_holds_the_model_it_is_named_after():
     stored = shipped.probed()
     assert [one.settings["model"] for one in stored] == ["english", "english, random weights", "smallworld"]
-    assert {one.settings["digest"] for one in stored} == {experiment.small_world().digest}
-    assert all(one.finished for one in stored)
+    assert all(one.finished and one.settings["seeds"] > 1 for one in stored)
+
+
+@pytest.mark.parametrize("stored", shipped.probed(), ids=shipped.PROBED)
+def test_command_data_and_weights_belong_to_a_stored_experiment(stored):
+    asked, settings = arguments(stored), stored.settings
+    name = asked.pop("model")
+    random = name.endswith(experiment.RANDOM)
+    trained = model.load(name.removesuffix(experiment.RANDOM))
+    assert settings["model"] == (trained.twin() if random else trained).about.name
+    assert settings["model_digest"] == store.digest(trained)
+    assert settings["weights_seed"] == (settings["seed"] if random else None)
+    assert settings["digest"] == experiment.OWN[asked.pop("data")]().digest
+    assert {option: settings[option] for option in asked} == asked
+    assert [(row["seed"], row["layer"]) for row in stored.rows] == [
+        (seed, layer) for seed in range(settings["seeds"]) for layer in range(trained.config.num_hidden_layers + 1)]
 
 
 def test_the_stored_command_makes_the_same_numbers_again(tmp_path):
     stored = shipped.probed()[-1]
-    typed = shlex.split(stored.command.removeprefix("python3 run.py probe "))
-    asked: dict[str, Any] = dict(zip([name.removeprefix("--") for name in typed[::2]], typed[1::2], strict=True))
-    asked |= {name: int(asked[name]) for name in ("seed", "limit")}
-    for _ in experiment.run(tmp_path, **asked):
+    for _ in experiment.run(tmp_path, **arguments(stored)):
         pass
     again = results.read(tmp_path / RESULT)
     assert again.settings == stored.settings

@@ -4,16 +4,19 @@ import streamlit as st
 
 from app import frame, jobs, state
 from app.figures import probes as figures
+from app.views import probe_result
 from probes import results
-from probes.results import RESULT, Result
+from probes.results import Result
 
 from .sides import Side
 
-WORK = "probes.experiment:run"
+WORK = probe_result.WORK
 
 
 def section(left: Side, right: Side) -> None:
-    found = [finished(side.bert.about.name) for side in (left, right)]
+    computed, trouble = probe_result.stored([job for job in jobs.all() if job.work == WORK and job.state == "done"])
+    probe_result.passed_over(trouble)
+    found = [finished(side.bert.about.name, list(computed.values())) for side in (left, right)]
     shared = [question for question in found[0] if question in found[1]]
     if not shared:
         missing = [side.label for side, one in zip((left, right), found, strict=True) if not one]
@@ -24,28 +27,29 @@ def section(left: Side, right: Side) -> None:
         return
     question = st.selectbox("Probe", shared, format_func=_said, key="probed", bind="query-params")
     both = [one[question] for one in found]
-    majority = both[0].baselines.get("majority")
-    baseline = f" Always saying the commonest label would reach {majority:.0%}." if majority is not None else ""
+    rows = results.table(both[0])
+    baseline = f" Always saying the commonest label would reach {rows['majority'].mean():.0%}." if "majority" in rows else ""
     frame.chart(figures.compared(both), key="beside",
                 looking=f"What you are looking at: the same probe on both models, “{frame.plain(both[0].title)}”, with 95 % "
-                        f"intervals. Dotted: the random twin of each, the baseline.{baseline}",
+                        f"intervals over test examples. Dotted: the random-init copy of each, the baseline.{baseline}",
                 alt=f"Score of the probe by layer for {left.label} and {right.label}.")
+    probe_result.verdict(*both)
 
 
-Question = tuple[str, str, str, int, str]
+Question = tuple[str, str, str, int, int, str, str]
 
 
-def finished(name: str) -> dict[Question, Result]:
-    """Task, data, kind of probe, examples and hash of the data -> the newest finished result on a model of this name."""
+def finished(name: str, computed: list[Result]) -> dict[Question, Result]:
+    """Task, data, probe, examples, seeds, pooling and hash of the data -> the newest finished result on this model."""
     found: dict[Question, Result] = {}
-    files = [job.folder / RESULT for job in jobs.all() if job.work == WORK and job.state == "done"]
-    for result in [*(results.read(file) for file in files if file.is_file()), *state.probed()]:
+    for result in [*computed, *state.probed()]:
         asked = result.settings
-        if asked["model"] == name:
-            found.setdefault((result.title, asked["data"], asked["probe"], asked["limit"], asked["digest"]), result)
+        if asked["model"] == name and result.finished:
+            found.setdefault((result.title, asked["data"], asked["probe"], asked["limit"], asked["seeds"], asked["pooling"],
+                              asked["digest"]), result)
     return found
 
 
 def _said(question: Question) -> str:
-    title, data, probe, limit, _ = question
-    return f"{title} · {data} · {probe} · up to {limit:,} examples"
+    title, data, probe, limit, seeds, _, _ = question
+    return f"{title} · {data} · {probe} · up to {limit:,} examples · {seeds} seed{'s' if seeds > 1 else ''}"

@@ -7,13 +7,28 @@ from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 import model
 from app import limits
 from app.byte_cache import ByteCache
 from model import Bert, CheckpointProblem, Edits, Found, InputProblem, Trace, checkpoint, corpus, finetune
-from probes import concordance, contexts, experiment, lessons, neighbours, replay, results, shipped, tasks, treebank, tuning
+from probes import (
+    concordance,
+    contexts,
+    experiment,
+    heads,
+    lessons,
+    neighbours,
+    replay,
+    results,
+    shipped,
+    tasks,
+    treebank,
+    tuning,
+)
 
 T = TypeVar("T")
 
@@ -225,6 +240,20 @@ def traced(chosen: Bert, a: str, b: str | None, heads_off: Iterable[tuple[int, i
     off = frozenset(heads_off)
     return TRACES.get((chosen.about.fingerprint, a, b, off),
                       lambda: chosen.trace(a, b, Edits(heads_off=off) if off else None))
+
+
+def head_summary(chosen: Bert, trace: Trace) -> pd.DataFrame:
+    """What every head does on an input, `heads.summary`, computed once."""
+    return answer(chosen, "summary", (trace.encoding, trace.gates.tobytes()), lambda: heads.summary(trace))
+
+
+def head_map(chosen: Bert, trace: Trace) -> tuple[heads.Divergence, np.ndarray]:
+    """How far the heads lie apart on an input, and their places on a map: (layers × heads, 2)."""
+    def compute() -> tuple[heads.Divergence, np.ndarray]:
+        divergence = heads.similarity(trace.attention)
+        return divergence, heads.plane(divergence.bits)
+
+    return answer(chosen, "map", (trace.encoding, trace.gates.tobytes()), compute)
 
 
 def gathered(sentences: tuple[str, ...]) -> contexts.Contexts:

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from . import together
+from . import files, together
 from .problem import CheckpointProblem
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -78,7 +78,7 @@ def writing(path: Path):
         yield made
         with made.open("rb+") as file:
             os.fsync(file.fileno())
-        made.replace(path)
+        files.replace(made, path)
     except BaseException:
         made.unlink(missing_ok=True)
         raise

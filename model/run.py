@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from . import checkpoint, curve, resume, together
+from . import checkpoint, curve, files, resume, together
 from .bert import About
 from .history import History
 from .mixture import Corpus
@@ -154,7 +154,7 @@ class Run:
             self.bert.about = About(self.folder.name, self._card())
             made = checkpoint.save(self.bert, self.folder / "finished")
             for file in sorted(made.iterdir(), key=lambda file: file.name == "config.json"):
-                file.replace(self.folder / file.name)
+                files.replace(file, self.folder / file.name)
             made.rmdir()
             # a run whose `begin` is gone has ended; only then may its state go
             (self.folder / "begin").rename(self.folder / "begun")

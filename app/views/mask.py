@@ -107,7 +107,9 @@ def _together(bert: Bert, asked: Question) -> None:
         raise InputProblem(f"Mask between two and {limits.MASKS_FILLED} wordpieces to fill them together: "
                            f"{len(asked.masked)} are masked now.")
     rows = []
-    for found in filling.fillings(bert, asked.encoding, asked.masked):
+    decodings = state.answer(bert, "fillings", (asked.encoding, tuple(asked.masked)),
+                             lambda: list(filling.fillings(bert, asked.encoding, asked.masked)))
+    for found in decodings:
         order = " → ".join(str(found.positions.index(position) + 1) for position in found.order)
         rows.append({"method": METHODS[found.method], "filled with": " · ".join(
             bert.tokenizer.words[piece] for piece in found.ids),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame
+from app import frame, state
 from app.figures import cloze as figures
 from model import Bert
 from probes import attribution, blanks, cloze
@@ -32,7 +32,8 @@ def chosen(bert: Bert, asked: Question) -> tuple[int, int, str]:
 def layers(bert: Bert, asked: Question) -> None:
     """The logit lens and the rank of the true word by layer."""
     texts = [token.text for token in asked.encoding.tokens]
-    read = lens(bert, asked.encoding, asked.open.ids)
+    read = state.answer(bert, "lens", (asked.encoding, tuple(asked.open.ids)),
+                        lambda: lens(bert, asked.encoding, asked.open.ids))
     st.caption("What you are looking at: every layer read through the model's own masked-word head, as if it were the last. "
                "Each cell is the best word there, stronger colour is surer; orange frames the asked positions. The right "
                "column is what the model says; the left one has seen no context yet.")
@@ -51,7 +52,8 @@ def layers(bert: Bert, asked: Question) -> None:
 
 def attention(bert: Bert, asked: Question) -> None:
     """Attention before and after masking."""
-    found = refocus(bert, asked.open, asked.encoding)
+    found = state.answer(bert, "refocus", (asked.open, asked.encoding),
+                         lambda: refocus(bert, asked.open, asked.encoding))
     count, heads = found.before.shape[:2]
     frame.chart(figures.moved(found), key="moved",
                 looking="What you are looking at: the share of each head's attention that went elsewhere because the words "
@@ -72,7 +74,8 @@ def attention(bert: Bert, asked: Question) -> None:
 def used(bert: Bert, asked: Question) -> None:
     """Occlusion and gradient × input side by side."""
     position, word, name = chosen(bert, asked)
-    found = attribution.attribution(bert, asked.encoding, position, word)
+    found = state.answer(bert, "attribution", (asked.encoding, position, word),
+                         lambda: attribution.attribution(bert, asked.encoding, position, word))
     texts = [token.text for token in asked.encoding.tokens]
     frame.chart(figures.attribution(found, texts, position), key="used",
                 looking=f"What you are looking at: what each word did for P({frame.plain(name)}) at the dotted line, "

@@ -30,7 +30,8 @@ def section(bert: Bert, encoding: Encoding) -> None:
                                f"scored here; this input has {len(one)}.")
     variant = st.segmented_control("A wordpiece is hidden", list(VARIANTS), default="within_word_l2r", required=True,
                                    key="variant", bind="query-params", format_func=lambda name: VARIANTS[name], help=ABOUT)
-    scores = cloze.each(bert, listed, variant or "within_word_l2r")
+    scores = state.answer(bert, "scores", (tuple(listed), variant),
+                          lambda: cloze.each(bert, listed, variant or "within_word_l2r"))
     st.caption(f"This input scores {float(scores[0].sum()):.2f} nats over {len(scores[0])} wordpieces: each is masked in "
                "turn, and the logarithms of the probability of the piece that stands there are added up "
                "(pseudo-log-likelihood; Salazar et al., 2020). Pale was foreseen, orange was a surprise.")

@@ -17,7 +17,8 @@ EXAMPLE = "The seller [MASK] them and sold them the apples."
 
 def section(bert: Bert, asked: Question) -> None:
     position, word, name = mask_inside.chosen(bert, asked)
-    found = sight.predictions(bert, asked.encoding, position)
+    found = state.answer(bert, "sights", (asked.encoding, position),
+                         lambda: sight.predictions(bert, asked.encoding, position))
     rows = [(NAMES[key], float(row[word])) for key, row in found.items()]
     frame.chart(figures.sights(rows), key="sights",
                 looking=f"What you are looking at: P({frame.plain(name)}) in the same blank when attention is blocked on "

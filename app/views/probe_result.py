@@ -222,13 +222,13 @@ def _model_of(result: Result) -> Bert:
     """The model a result is about, if it is offered here: a file must not name a folder of this machine."""
     name = str(result.settings["model"])
     plain = name.removesuffix(RANDOM)
-    if not any(one.name == plain for one in state.models()):
+    if not state.offered(plain):
         raise CheckpointProblem(f"These probes belong to {name}, which is not among the models offered here.")
-    bert = state.load(plain)
+    bert = state.named(plain)
     if store.digest(bert) != result.settings.get("model_digest"):
         raise CheckpointProblem(f"These probes belong to other weights than those that {plain} has now.")
     seed = result.settings.get("weights_seed")
-    return bert if seed is None else bert.twin(int(seed))
+    return bert if seed is None else state.twin(bert, int(seed))
 
 
 def _compare(found: dict[str, Result], name: str) -> None:

@@ -115,7 +115,7 @@ def _one(bert: Bert, encoding: Encoding, position: int, typed: str) -> None:
 def _average(bert: Bert, text: str) -> None:
     most = st.slider("Positions averaged", 20, limits.POSITIONS_AVERAGED, 60, 10, key="averaged", bind="query-params")
     listed = [bert.tokenizer.encode(sentence) for sentence in sentences(text)[:limits.SENTENCES_READ]]
-    table = strategies.mismatch(bert, listed, most)
+    table = state.answer(bert, "mismatch", (tuple(listed), most), lambda: strategies.mismatch(bert, listed, most))
     frame.chart(figures.mismatch(table), key="mismatch",
                 looking=f"What you are looking at: the three fates over {table['positions'].iloc[0]} positions of this "
                         "text, one at a time. In training the model meets all three; in use it meets only words that are "

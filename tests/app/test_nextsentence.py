@@ -48,7 +48,7 @@ def test_a_checkpoint_without_the_head_gets_one_sentence_and_no_number(little, t
 
 def test_choosing_a_lesson_writes_both_sentences():
     app = AppTest.from_function(shown, default_timeout=60).run()
-    app.selectbox(key="lesson").select(LESSONS[7].title).run()
+    app.selectbox(key="start_pair").select(LESSONS[7].title).run()
     assert not app.exception
     assert (app.text_area(key="a").value, app.text_area(key="b").value) == (LESSONS[7].a, LESSONS[7].b)
     assert len(app.metric) == 4

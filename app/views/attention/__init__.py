@@ -26,8 +26,8 @@ def page() -> None:
     turn = st.session_state["attention_turn"]
     now = board.chosen(BOARD, start, turn)
     edits = Edits(heads_off=frozenset(now.off))
-    trace = bert.trace(*state.texts(), edits) if now.off else whole  # what every panel is about, as the board is
-    shown = drawn.picture(what, bert, whole, trace, edits, now.layer, second, _labels)
+    trace = state.traced(bert, *state.texts(), now.off)  # what every panel is about, as the board is
+    shown = drawn.picture(what, bert, whole, trace, edits, now.layer, second)
     choice = board.board(shown, choice=start, turn=turn, switchable=True, key=BOARD)
     st.session_state["attention_choice"] = choice
     address.write(choice)
@@ -53,7 +53,3 @@ def _start(trace: Trace) -> Choice:
         st.session_state["attention_turn"] = st.session_state.get("attention_turn", 0) + 1
         st.session_state["attention_kind"] = kind
     return st.session_state["attention_start"]
-
-
-def _labels(trace: Trace) -> list[list[str]]:
-    return heads.square(heads.summary(trace), "label").tolist()

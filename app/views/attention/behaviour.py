@@ -33,12 +33,12 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
         count, table, even = found
         words = f"averaged over {count:,} sentences of your corpus"
     else:
-        table, words = heads.summary(trace), "on this input"
+        table, words = state.head_summary(bert, trace), "on this input"
         even = survey.even([trace.encoding])
     _grid(table, even, choice, words)
     _table(table, words)
     if over == "this input":
-        _map(trace, table, choice)
+        _map(bert, trace, table, choice)
 
 
 def _grid(table, even: dict[str, float], choice: Choice, words: str) -> None:
@@ -68,10 +68,9 @@ def _table(table, words: str) -> None:
                  alt="Table of all heads with their measures")
 
 
-def _map(trace: Trace, table, choice: Choice) -> None:
+def _map(bert: Bert, trace: Trace, table, choice: Choice) -> None:
     colour = st.segmented_control("Colour by", ["layer", "label"], default="layer", required=True, key="colour")
-    found = heads.similarity(trace.attention)
-    points = heads.plane(found.bits)
+    found, points = state.head_map(bert, trace)
     some = "" if found.used == found.queries else (
         f" For so long an input {found.used} of {found.queries} tokens were drawn to compare by: a divergence is off by up "
         f"to {found.error:.3f} bits.")

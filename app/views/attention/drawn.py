@@ -1,6 +1,5 @@
 """What the board draws: raw attention, other weights, or the difference to another run."""
 
-from collections.abc import Callable
 
 import streamlit as st
 
@@ -42,8 +41,7 @@ def second_sentence() -> str:
                          help="Change a word or two: the difference is drawn on the tokens both sentences have.")
 
 
-def picture(drawn: str, bert: Bert, whole: Trace, trace: Trace, edits: Edits, layer: int, second: str,
-            notes: Callable[[Trace], list[list[str]]]) -> Picture:
+def picture(drawn: str, bert: Bert, whole: Trace, trace: Trace, edits: Edits, layer: int, second: str) -> Picture:
     """The values for the board: of the whole model and of the one with these edits; one layer where all are too many."""
     positions, texts = list(range(len(trace.tokens))), trace.texts
     if drawn == "norms":
@@ -51,7 +49,7 @@ def picture(drawn: str, bert: Bert, whole: Trace, trace: Trace, edits: Edits, la
     elif drawn == "rollout":
         values = heads.rollout(trace)
     elif drawn == "sentence":
-        other = bert.trace(second, state.texts()[1], edits)
+        other = state.traced(bert, second, state.texts()[1], edits.heads_off)
         frame.notes(other.note)
         values, positions, there = heads.difference(trace, other)
         texts = [trace.texts[i] if trace.texts[i] == other.texts[j] else f"{trace.texts[i]}→{other.texts[j]}"
@@ -62,7 +60,8 @@ def picture(drawn: str, bert: Bert, whole: Trace, trace: Trace, edits: Edits, la
         values = trace.attention
     name, meaning = MEANING[drawn]
     tokens = [trace.tokens[position] for position in positions]
-    layers, labels = list(range(len(values))), notes(trace) if drawn == "attention" else None
+    layers = list(range(len(values)))
+    labels = heads.square(state.head_summary(bert, trace), "label").tolist() if drawn == "attention" else None
     if values.size > limits.BOARD_VALUES:
         layers = [layer]
         values, labels = values[layers], labels and [labels[layer]]

@@ -14,7 +14,7 @@ from . import results as probing
 from . import trials, tuning
 
 HERE = Path(__file__).parent / "results"
-PROBED = ("english", "english-random", "smallworld")  # run.py probe --task deprel --limit 500 --out of each; `command` of a result says it whole
+PROBED = ("english", "english-random", "smallworld")  # the command is in each
 SIGHT = "sight"
 CARD = """# Small world, {sight} sight
 

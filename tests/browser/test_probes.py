@@ -31,21 +31,21 @@ def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank,
     uploaded(page, bank)
     page.get_by_role("button", name="Train probes").click()
     expect(page.get_by_text("part of speech in english, from mine.conllu")).to_be_visible(timeout=LONG)
-    expect(page.locator(".js-plotly-plot").first).to_contain_text("random weights")
-    expect(page.locator(".js-plotly-plot").first).to_contain_text("control task")
+    for name in ("random weights (random-init)", "control task", "95 % interval over test examples", "range over 3 seeds"):
+        expect(page.locator(".js-plotly-plot").first).to_contain_text(name)
     settled(page)  # what can be saved is drawn last: until then it is the result shown before
     with page.expect_download() as caught:
         page.get_by_role("button", name="Everything as JSON").click()
     saved = tmp_path / "saved.json"
     caught.value.save_as(saved)
     content = json.loads(saved.read_text())
-    assert [row["layer"] for row in content["rows"]] == list(range(7))
+    assert [(row["seed"], row["layer"]) for row in content["rows"]] == [(seed, layer) for seed in range(3) for layer in range(7)]
     assert content["settings"]["digest"] and content["settings"]["seed"] == 0
     assert content["command"].startswith("python3 run.py probe --model english --data mine.conllu --task upos")
     with page.expect_download() as caught:
         page.get_by_role("button", name="Table as CSV").click()
     header = caught.value.path().read_text().splitlines()[0]
-    assert header.startswith("layer,accuracy,low,high,control,selectivity,twin,majority,word_type")
+    assert header.startswith("layer,accuracy,low,high,seed_low,seed_high,control,selectivity,twin,twin_control,majority")
 
     again = open_page("/probes")
     again.get_by_text("Open a saved result").click()
@@ -78,6 +78,27 @@ def test_a_file_that_is_no_treebank_is_named_with_its_line(open_page, tmp_path):
     settled(page)
     page.locator("input[type=file]").first.set_input_files(wrong)
     expect(page.get_by_text("Line 2 of wrong.conllu has 2 columns")).to_be_visible()
+
+
+def test_a_file_that_is_no_result_is_refused_in_a_sentence_and_the_page_stands(open_page, tmp_path):
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"format": "bertscope probe 1"}')
+    page = open_page("/probes")
+    page.get_by_text("Open a saved result").click()
+    page.locator("input[type=file]").last.set_input_files(wrong)
+    expect(page.get_by_text("wrong.json is no probe result of this version of Bertscope.")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("control task")
+
+
+def test_every_label_has_its_precision_recall_and_f1(open_page):
+    page = open_page("/probes?side=Mistakes")
+    expect(page.get_by_text("their harmonic mean (F1)")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+def test_two_results_on_the_same_test_sentences_are_told_apart_in_a_sentence(open_page):
+    page = open_page("/probes?side=Compare")
+    expect(page.get_by_text(re.compile(r"english \(layer \d\) beats .*english, random weights \(layer \d\) by"))).to_be_visible()
 
 
 def test_a_phone_sees_the_curve_in_the_dark(open_page):

@@ -17,7 +17,7 @@ def typed(*words: str, place=ROOT) -> subprocess.CompletedProcess:
 
 def test_a_small_run_prints_its_table_and_writes_its_file(tmp_path):
     file = tmp_path / "result.json"
-    done = typed("--model", "smallworld", "--task", "upos", "--layers", "1", "--limit", "200", "--seeds", "2", "--out", str(file))
+    done = typed("--model", "smallworld", "--layers", "1", "--limit", "200", "--seeds", "2", "--out", str(file))
     assert done.returncode == 0, done.stderr
     assert "part of speech · smallworld" in done.stdout and "means of the seeds 0 to 1" in done.stdout
     content = json.loads(file.read_text())

@@ -1,4 +1,4 @@
-"""An experiment is fair: model and random-init copy are asked alike, seeds draw anew, and what is stored belongs together."""
+"""An experiment is fair: model and random-init copy are asked alike, and every seed draws anew."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,8 @@ def checked(states: torch.Tensor, labels: torch.Tensor, tested: torch.Tensor, te
     probe = LinearProbe([penalty]).fit(states[None], labels)
     mean, spread = states.double().mean(0), states.double().std(0, correction=0)
     for target, gold in enumerate(labels):
-        theirs = LogisticRegression(C=1 / (penalty * len(states)), max_iter=5000, tol=1e-6).fit((states - mean) / spread, gold)
+        theirs = LogisticRegression(C=1 / (penalty * len(states)), max_iter=5000, tol=1e-6)
+        theirs.fit((states - mean) / spread, gold)
         for inputs, truth in ((states, gold), (tested, test_labels[target])):
             ours = (inputs @ probe.coef_[0, target].T + probe.intercept_[0, target]).double()
             other = torch.full_like(ours, -1e9)
@@ -84,10 +85,24 @@ def test_the_regression_is_the_one_scikit_learn_fits_to_real_states(english, pen
 
 
 def test_the_regression_is_the_one_scikit_learn_fits_to_a_treebank(english, shared_data):
-    """To run it, put a Universal Dependencies treebank into ../shared/data/treebank, or name the folder in BERTSCOPE_DATA."""
+    """It runs where a Universal Dependencies treebank is in ../shared/data/treebank, or below what BERTSCOPE_DATA names."""
     states, labels, count = read(english, treebank.read(shared_data / "treebank"), "upos", 4, 6000)
     assert int(labels.max()) + 1 == 17
     checked(states[:count], labels[:, :count], states[count:], labels[:, count:], 1e-3)
+
+
+def test_real_states_are_fitted_alike_beside_a_control_and_alone(english):
+    """Random-init states of few examples, many classes of very different size: where company told most."""
+    for layer in (2, 5):
+        states, labels, count = read(english.twin(), experiment.small_world(), "deprel", layer, 500)
+        train, dev = states[None, : count * 5 // 6], states[None, count * 5 // 6: count]
+        parts = labels[:, : count * 5 // 6], labels[:, count * 5 // 6: count]
+        classes = int(labels.max()) + 1
+        alone, beside = (LinearProbe().fit(train, parts[0][:count], dev, parts[1][:count], classes) for count in (1, 2))
+        assert alone.penalty_[0, 0] == beside.penalty_[0, 0]
+        ours, theirs = (probe.scores(states[None])[0, 0] for probe in (alone, beside))
+        torch.testing.assert_close(ours, theirs, atol=5e-3, rtol=5e-3)
+        assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
 
 
 def company(labels: np.ndarray, others: int) -> torch.Tensor:

@@ -17,8 +17,9 @@ def test_a_stored_result_is_read_again_whole(whole):
     assert results.parse(json.dumps(whole), "mine.json") == shipped.probed()[-1]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 100_000, '"bertscope probe 2"', '{"format": "bertscope probe 1"}',
-                                  '{"format": "bertscope probe 2"}', '{"format": ["bertscope probe 2"]}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 100_000, '"bertscope probe 2"',
+                                  '{"format": "bertscope probe 1"}', '{"format": "bertscope probe 2"}',
+                                  '{"format": ["bertscope probe 2"]}'])
 def test_what_is_no_result_is_refused_in_a_sentence(text):
     with pytest.raises(InputProblem, match=r"^mine\.json is .*\.$"):
         results.parse(text, "mine.json")

@@ -34,8 +34,8 @@ def layers(folder: Path, bank: Treebank, bert: Bert, chosen: list[int], result: 
         return
     result.rows = [row for row in result.rows if row["seed"] != seed]
     places = np.array([(row, *span) for row, one in enumerate(kept) for span in one.spans.tolist()])
-    for fraction, stage in store.extract_both(bert, baselines.random_init(bert, seed), [one.encoding for one in kept], places,
-                                              settings["pooling"], chosen, folder):
+    for fraction, stage in store.extract_both(bert, baselines.random_init(bert, seed), [one.encoding for one in kept],
+                                              places, settings["pooling"], chosen, folder):
         yield 0.03 + 0.4 * fraction, stage
     probes = []
     for part, name in enumerate(("model", "twin")):

@@ -39,7 +39,8 @@ def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank,
     saved = tmp_path / "saved.json"
     caught.value.save_as(saved)
     content = json.loads(saved.read_text())
-    assert [(row["seed"], row["layer"]) for row in content["rows"]] == [(seed, layer) for seed in range(3) for layer in range(7)]
+    rows = [(row["seed"], row["layer"]) for row in content["rows"]]
+    assert rows == [(seed, layer) for seed in range(3) for layer in range(7)]
     assert content["settings"]["digest"] and content["settings"]["seed"] == 0
     assert content["command"].startswith("python3 run.py probe --model english --data mine.conllu --task upos")
     with page.expect_download() as caught:
@@ -98,7 +99,8 @@ def test_every_label_has_its_precision_recall_and_f1(open_page):
 
 def test_two_results_on_the_same_test_sentences_are_told_apart_in_a_sentence(open_page):
     page = open_page("/probes?side=Compare")
-    expect(page.get_by_text(re.compile(r"english \(layer \d\) beats .*english, random weights \(layer \d\) by"))).to_be_visible()
+    verdict = re.compile(r"english \(layer \d\) beats .*english, random weights \(layer \d\) by")
+    expect(page.get_by_text(verdict)).to_be_visible()
 
 
 def test_a_phone_sees_the_curve_in_the_dark(open_page):

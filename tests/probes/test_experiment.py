@@ -104,7 +104,7 @@ def test_the_table_is_the_mean_over_seeds_within_their_range(seeds):
     np.testing.assert_allclose(rows["accuracy"], both.mean(0))
     np.testing.assert_allclose(rows["seed_low"], both.min(0))
     np.testing.assert_allclose(rows["seed_high"], both.max(0))
-    assert (rows["low"] < rows["accuracy"]).all() and (rows["accuracy"] < rows["high"]).all()
+    assert all(rows["low"] < rows["accuracy"]) and all(rows["accuracy"] < rows["high"])
 
 
 def test_a_stopped_run_goes_on_after_its_last_layer_of_its_last_seed(seeds, folder, tmp_path):
@@ -154,7 +154,8 @@ def test_two_results_on_the_same_test_sets_are_compared_sentence_by_sentence(see
     assert apart is not None and apart.low < apart.value < apart.high
     best = [results.table(one)["accuracy"].max() for one in (seeds, other)]
     assert apart.value == pytest.approx(best[1] - best[0])
-    assert results.difference(seeds, seeds).value == 0
+    itself = results.difference(seeds, seeds)
+    assert itself is not None and itself.value == 0
     assert results.difference(seeds, ran(tmp_path / "seed", str(folder), seed=9)) is None
 
 

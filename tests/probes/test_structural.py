@@ -140,7 +140,7 @@ def test_every_layer_stands_beside_its_baselines(upos):
     low, accuracy, high = (rows[name].to_numpy() for name in ("low", "accuracy", "high"))
     assert np.all(low <= accuracy) and np.all(accuracy <= high)
     assert accuracy.max() > rows["majority"].to_numpy().max() + 0.2
-    assert (rows["bits"] < rows["uniform_bits"]).all()
+    assert all(rows["bits"] < rows["uniform_bits"])
     mix = results.mixture(upos)
     assert abs(sum(mix.weights) - 1) < 1e-4 and mix.low <= mix.centre <= mix.high
 

@@ -35,9 +35,9 @@ COMMANDS = {
     "app": ("app", ["requirements.txt"]),
     "train": ("model.train", ["requirements.txt"]),
     "evaluate": ("model.evaluate", ["requirements.txt"]),
-    "strategies": ("probes.strategies_cli", ["requirements.txt"]),
-    "probe": ("probes.cli", ["requirements.txt"]),
-    "finetune": ("probes.tuning_cli", ["requirements.txt"]),
+    "strategies": ("probes.masking_strategies", ["requirements.txt"]),
+    "probe": ("probes.probing", ["requirements.txt"]),
+    "finetune": ("probes.finetuning", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }

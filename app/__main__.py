@@ -89,8 +89,8 @@ def main() -> None:
     threading.Thread(target=announce, daemon=True,
                      args=(address, f"{address}/_stcore/health", not asked.no_browser)).start()
     print("Starting Bertscope ...", flush=True)
-    from app import jobs, state
-    state.warm()
+    from app import jobs, session
+    session.warm()
     jobs.watch()
     from streamlit.web.cli import main as streamlit
     streamlit()

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn import decomposition, neighbors
 
 from bench.timing import AS_USED, SAME, Row, compare
-from probes.contexts import Places
-from probes.geometry import PCA, unit
-from probes.neighbours import Index
+from probes.states.geometry import PCA, unit
+from probes.states.neighbours import Index
+from probes.states.token_contexts import Places
 
 TOKENS, LAYERS, HIDDEN, CORPUS = 5_000, 7, 384, 200_000
 

@@ -14,7 +14,8 @@ from transformers.utils import logging
 import model
 from bench.timing import AS_USED, SAME, Row, compare
 from model import smallworld
-from probes import nextsentence, order
+from probes import nextsentence
+from probes.nextsentence import sentence_order
 
 SENTENCES = 40
 BATCH = 64
@@ -32,7 +33,7 @@ def rows() -> Iterator[Row]:
         cut = AutoTokenizer.from_pretrained(saved)
 
     def mine():
-        return nextsentence.probabilities(order.matrix(bert, sentences))
+        return nextsentence.probabilities(sentence_order.matrix(bert, sentences))
 
     def loop(pairs: list[tuple[str, str]]):
         with torch.inference_mode():

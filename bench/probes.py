@@ -18,8 +18,8 @@ import model
 from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert
 from model.trace import alike
-from probes import store, tasks, treebank
-from probes.linear import LinearProbe
+from probes.probing import features, tasks, treebank
+from probes.probing.linear import LinearProbe
 
 SENTENCES = 2000
 EXAMPLES = 30_000
@@ -71,7 +71,7 @@ def _extraction(bert: Bert, sentences: tuple[treebank.Sentence, ...]) -> Iterato
 
     def ours() -> np.ndarray:
         made = np.empty((7, len(places), 384), dtype=np.float32)
-        for chosen, vectors in store.pooled(bert, encodings, places):
+        for chosen, vectors in features.pooled(bert, encodings, places):
             made[:, chosen] = vectors
         return made
 
@@ -103,9 +103,9 @@ def _probing(bert: Bert, sentences: tuple[treebank.Sentence, ...]) -> Row:
     made = tasks.examples(bert, sentences, tasks.find("upos"), limit=EXAMPLES)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "states.npy"
-        for _ in store.extract(bert, [one for _, one in made.inputs], made.places, "first", range(7), file):
+        for _ in features.extract(bert, [one for _, one in made.inputs], made.places, "first", range(7), file):
             pass
-        states = store.features(np.array(store.opened(file)), made.rows)
+        states = features.features(np.array(features.opened(file)), made.rows)
     classes = sorted(set(made.labels))
     labels = torch.tensor([classes.index(label) for label in made.labels])
     train, test = (torch.from_numpy(np.flatnonzero(made.splits == split)) for split in ("train", "test"))

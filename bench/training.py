@@ -16,11 +16,12 @@ from transformers import BertForPreTraining
 from transformers.utils import logging
 
 from bench.timing import AS_USED, SAME, Row, compare
-from model import Bert, BertConfig, store, tokenizer
-from model.masking import Mix
-from model.objective import Objective, Task, task
-from model.pairs import POOL, Pairs, batches
-from model.store import Store
+from model import Bert, BertConfig, tokenizer
+from model.pretraining import token_store
+from model.pretraining.masking import Mix
+from model.pretraining.objective import Objective, Task, task
+from model.pretraining.sentence_pairs import POOL, Pairs, batches
+from model.pretraining.token_store import Store
 
 BATCH, LENGTH, STEPS = 16, 128, 4
 AIMS = {8_000: 1.8, 30_000: 2.5}
@@ -79,7 +80,7 @@ def _pairs(pieces: tokenizer.WordPiece, folder: Path) -> Pairs:
     generator = np.random.default_rng(0)
     documents = [[" ".join(f"w{word}" for word in generator.integers(pieces.size - 5, size=generator.integers(5, 40)))
                   for _ in range(2 + int(generator.exponential(10)))] for _ in range(150)]
-    for _ in store.build(documents, pieces, folder / "corpus"):
+    for _ in token_store.build(documents, pieces, folder / "corpus"):
         pass
     return Pairs(Store(folder / "corpus" / "train"), LENGTH)
 

@@ -3,8 +3,8 @@
 from .bert import About, Batch, Bert, sinusoids
 from .checkpoint import Found, available, load, save
 from .config import SIZES, BertConfig, Part, ledger
-from .edits import Edits
-from .problem import CheckpointProblem, InputProblem, MissingHead, Problem
+from .errors import CheckpointProblem, InputProblem, MissingHead, Problem
+from .interventions import Edits
 from .tokenizer import Encoding, Token, WordPiece
 from .trace import Trace, activations, alike, states
 

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from . import kernels
 from .config import BertConfig
-from .edits import Compiled, Edits, compiled
-from .problem import InputProblem, MissingHead
+from .errors import InputProblem, MissingHead
+from .interventions import Compiled, Edits, compiled
 from .tokenizer import Encoding, WordPiece
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from . import files
 from . import tokenizer as wordpiece
 from .bert import About, Bert
 from .config import BertConfig
-from .problem import CheckpointProblem
+from .errors import CheckpointProblem
 
 SHIPPED = Path(__file__).parent / "weights"
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from .problem import CheckpointProblem
+from .errors import CheckpointProblem
 
 POSITIONS = ("absolute", "sinusoidal")
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .history import History, Row
-from .store import Store
+from .pretraining.history import History, Row
+from .pretraining.token_store import Store
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 300, 64, 16, 16, 48
 SMOOTHED = 120  # points that a line of training figures is averaged down to

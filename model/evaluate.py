@@ -7,12 +7,13 @@ from pathlib import Path
 
 import torch
 
-from . import checkpoint, corpus, objective, store
+from . import checkpoint
 from .bert import Bert
-from .masking import Mix
-from .pairs import NEGATIVES
-from .problem import InputProblem, Problem
-from .store import Store
+from .errors import InputProblem, Problem
+from .pretraining import corpus, objective, token_store
+from .pretraining.masking import Mix
+from .pretraining.sentence_pairs import NEGATIVES
+from .pretraining.token_store import Store
 
 GUESSES = 5
 
@@ -95,16 +96,16 @@ def _held(options: argparse.Namespace, bert: Bert, place: Path) -> dict[str, tup
     """The held-out documents of each corpus, those of several sentences and those of one."""
     inside = Path(options.checkpoint) / "corpus"
     if options.corpus is None:
-        folders = [inside] if store.complete(inside) else sorted(path for path in inside.glob("*") if store.complete(path))
+        folders = [path for path in (inside, *sorted(inside.glob("*"))) if token_store.complete(path)]
         if not folders:
             raise InputProblem("Name the texts it was trained with: --corpus with text files or folders.")
     else:
         folders = []
         for number, path in enumerate(options.corpus):
             folder = path
-            if not store.complete(path):
+            if not token_store.complete(path):
                 folder = place / f"{number}-{path.name.split('.')[0]}"
-                for _ in store.build(corpus.documents(path), bert.tokenizer, folder, options.hold_out):
+                for _ in token_store.build(corpus.documents(path), bert.tokenizer, folder, options.hold_out):
                     pass
             folders.append(folder)
     corpora = {folder.name: (Store(folder / "held"), Store(folder / "held-single")) for folder in folders}

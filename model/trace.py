@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .bert import Bert
-from .edits import Edits
+from .interventions import Edits
 from .tokenizer import Encoding, Token
 
 

@@ -8,14 +8,14 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from . import together
 from .config import SIZES
-from .masking import Mix
-from .objective import Scores
-from .pairs import NEGATIVES
-from .pretrain import Progress, pretrain
-from .problem import InputProblem, Problem
-from .recipe import PRECISIONS, SCHEDULES, Recipe
+from .errors import InputProblem, Problem
+from .pretraining import distributed
+from .pretraining.loop import Progress, pretrain
+from .pretraining.masking import Mix
+from .pretraining.objective import Scores
+from .pretraining.sentence_pairs import NEGATIVES
+from .pretraining.settings import PRECISIONS, SCHEDULES, Recipe
 
 EXAMPLES = """examples:
   python3 run.py train --corpus my.txt --preset mini --minutes 30 --out checkpoints/my-bert
@@ -28,14 +28,14 @@ A text file holds documents separated by blank lines; .txt, .jsonl (field "text"
 
 
 def main(words: list[str] | None = None) -> int:
-    together.join()
+    distributed.join()
     try:
         return _train(_parser().parse_args(words))
     except Problem as problem:
         print(f"\n{problem}", file=sys.stderr)
         return 2
     finally:
-        together.leave()
+        distributed.leave()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--minutes", type=float, help="train for this long, or")
     add("--steps", type=int, help="for so many steps")
     add("--preset", choices=SIZES, default=default.preset, help="size of a new model (default %(default)s)")
-    add("--quick", action="store_true", help="begin a small new model so that it learns sooner (see model/quickened.py)")
+    add("--quick", action="store_true", help="begin a small new model so that it learns sooner (see "
+                                             "model/pretraining/initialisation.py)")
     add("--init", metavar="CHECKPOINT", help="go on from this checkpoint instead; heads that it lacks are added")
     add("--vocabulary", type=int, default=default.vocabulary, help="wordpieces to learn (default %(default)s)")
     add("--tokenizer", metavar="CHECKPOINT", help="use the vocabulary of this checkpoint instead")
@@ -129,7 +130,7 @@ def _train(given: argparse.Namespace) -> int:
     for progress in training:
         screen.show(progress)
         # while texts are read only one process of a machine reports, so there is nobody to agree with
-        if together.any_of(stop.asked) if progress.stage == "training" else stop.asked:
+        if distributed.any_of(stop.asked) if progress.stage == "training" else stop.asked:
             training.close()
             screen.say(f"Stopped and saved after {progress.step:,} steps. To go on:\n  {_again(given)}")
             return 130
@@ -153,7 +154,7 @@ class _Stop:
     def _ask(self, number, frame) -> None:
         self.asked = True
         signal.signal(number, signal.SIG_DFL)
-        if together.rank() == 0:
+        if distributed.rank() == 0:
             print("\nFinishing this step, then saving …", file=sys.stderr, flush=True)
 
 
@@ -185,11 +186,11 @@ class _Screen:
                       f"{_duration(progress.eta or 0)} left")
 
     def say(self, line: str) -> None:
-        if together.rank() == 0:
+        if distributed.rank() == 0:
             print(f"\r\033[K{line}" if self.live else line, flush=True)
 
     def _put(self, line: str) -> None:
-        if together.rank() == 0:
+        if distributed.rank() == 0:
             print(f"\r\033[K{line}" if self.live else line, end="" if self.live else "\n", flush=True)
 
 
@@ -205,4 +206,4 @@ def _duration(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    together.end(main())
+    distributed.end(main())

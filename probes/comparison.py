@@ -9,7 +9,7 @@ import pandas as pd
 
 from model import Encoding, InputProblem, Trace
 
-from . import geometry
+from .states import geometry
 
 
 @dataclass(frozen=True)

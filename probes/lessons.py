@@ -15,7 +15,8 @@ import numpy as np
 
 from model import Bert, Edits, InputProblem
 
-from . import blanks, cloze, heads, nextsentence
+from . import cloze, heads, nextsentence
+from .cloze import query
 
 MASK = "[MASK]"
 
@@ -157,7 +158,7 @@ def _places(bert: Bert, texts: list[str], word: str) -> list[int]:
     It is spelled as the model spells it; where a cased model reads it with another case only, that is the word meant.
     """
     ids = bert.tokenizer.pieces(word)
-    spelled = "" if bert.tokenizer.unknown in ids else blanks.spelling(bert, ids)
+    spelled = "" if bert.tokenizer.unknown in ids else query.spelling(bert, ids)
     found = ([place for place, text in enumerate(texts) if text == spelled]
              or [place for place, text in enumerate(texts) if text.casefold() == spelled.casefold()])
     if not found:

@@ -33,9 +33,9 @@ def test_no_door_opens_the_wrong_way(room):
     assert not wrong
 
 
-def test_only_state_keeps_caches():
+def test_only_the_session_keeps_caches():
     keepers = [path.name for path in (ROOT / "app").rglob("*.py") if "@st.cache_" in path.read_text(encoding="utf-8")]
-    assert sorted(keepers) == ["state.py"]
+    assert sorted(keepers) == ["session.py"]
 
 
 def test_nothing_is_loaded_from_the_network_by_a_page():

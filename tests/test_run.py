@@ -13,7 +13,7 @@ import pytest
 import model
 from app.__main__ import flags, free
 from model import smallworld
-from probes import treebank
+from probes.probing import treebank
 from run import COMMANDS
 from tests.conftest import ROOT
 

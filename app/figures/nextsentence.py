@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from app.figures import theme
 from model import Token
-from probes.controls import Outcome
-from probes.evidence import PARTS, Evidence
 from probes.nextsentence import IS_NEXT, NOT_NEXT, Judgement
+from probes.nextsentence.evidence import PARTS, Evidence
+from probes.nextsentence.perturbations import Outcome
 
 HALF = {"line_dash": "dot", "line_color": theme.MUTED, "line_width": 1.5}
 

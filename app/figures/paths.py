@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from app.figures import labels as writing
+from app.figures import label_placement as writing
 from app.figures import theme
-from probes.geometry import Paths
+from probes.states.geometry import Paths
 
 HEIGHT = 620
 STEP = 700  # milliseconds from one layer to the next

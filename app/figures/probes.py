@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app.figures import theme
-from probes.live import Labelled
-from probes.results import SCORE, Mixture, Result, table
+from probes.probing.apply import Labelled
+from probes.probing.results import SCORE, Mixture, Result, table
 
 RGBA, SEEDS = "rgba(16,152,173,0.18)", "rgba(240,140,0,0.35)"
 RANDOM = "random weights (random-init)"

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from app.figures import theme
 from model import Encoding
-from model.masking import KEPT, MASKED, RANDOM
+from model.pretraining.masking import KEPT, MASKED, RANDOM
 
 COLOURS = {MASKED: "#1098ad", RANDOM: "#e03131", KEPT: "#2f9e44"}
 LEGEND = {MASKED: "masked", RANDOM: "random word", KEPT: "chosen, but kept"}

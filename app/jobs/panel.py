@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import frame, jobs
+from app import jobs, layout
 
 EVERY = 1.0  # seconds between two looks at a job under way
 
@@ -26,18 +26,18 @@ def _live(id: str, was_busy: bool) -> None:
 def bar(found: jobs.Job) -> None:
     """One line and one bar: what a job does now, or why it does not."""
     if found.state == "waiting":
-        st.progress(0.0, text=f"{ordinal(found.place)} in the queue. Now at work: {frame.plain(_running_title())}")
+        st.progress(0.0, text=f"{ordinal(found.place)} in the queue. Now at work: {layout.plain(_running_title())}")
     elif found.state == "running":
         said = found.last
         words = "Stopping after this step …" if found.stopping else str(said.get("stage", "Starting …"))
         left = f" · {spoken(said['eta'])} left" if said.get("eta") is not None and not found.stopping else ""
-        st.progress(_fraction(said), text=frame.plain(words + left))
+        st.progress(_fraction(said), text=layout.plain(words + left))
     elif found.state == "done":
-        st.progress(1.0, text=f"Done: {frame.plain(found.title)}")
+        st.progress(1.0, text=f"Done: {layout.plain(found.title)}")
     else:
         st.progress(_fraction(found.last), text="Stopped." if found.state == "stopped" else "Failed.")
         if found.problem:
-            st.warning(frame.plain(found.problem))
+            st.warning(layout.plain(found.problem))
 
 
 def buttons(found: jobs.Job) -> None:

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from app import limits
+from app.jobs import registry
+from app.jobs.registry import lives, refusal, runs
 
-from . import registry
-from .registry import lives, refusal, runs
-
-ROOMS = ("model.", "probes.")  # only work that lives here is ever run
+ROOMS = ("app.work.",)  # only work that lives here is ever run
 WORK = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[a-z_]\w*")
 ABSENT = "There is no such piece of work; it may have been removed."
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way to end a process

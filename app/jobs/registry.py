@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from . import lock
+from app.jobs import lock
 
 ROOT = Path(__file__).parents[2]
 DATABASE = "bertscope.sqlite"

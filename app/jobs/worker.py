@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from app import limits
-
-from . import lock, queue, registry
+from app.jobs import lock, queue, registry
 
 
 class Ended(Exception):

@@ -6,16 +6,18 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app import frame, jobs, labelled, limits, newmodel, state
-from app.figures import mistakes, words
+from app import jobs, layout, limits, session
+from app.figures import finetune as figures
+from app.figures import mistakes, word_bars
 from app.figures import probes as matrices
-from app.figures import tuning as figures
 from app.jobs import panel
+from app.widgets import dataset, model_name
 from model import CheckpointProblem, InputProblem
-from model.finetune import usual_rate
-from probes import experiment, tuning
+from model.finetuning import usual_rate
+from probes.finetuning import experiment as tuning
+from probes.probing import experiment
 
-WORK = "probes.tuning:run"
+WORK = "app.work.finetuning:run"
 EXAMPLE = "The bread was fresh, but the waiter was rude."
 SECOND = "We liked the food and not the service."
 SIDES = ("What it learned", "Mistakes", "Try it")
@@ -24,7 +26,7 @@ Listed = dict[str, tuple[str, tuning.Result, Path | None]]
 
 
 def page() -> None:
-    frame.title("Fine-tune", "One output layer is added to BERT, and all of it learns a task. What did pre-training give?")
+    layout.title("Fine-tune", "One output layer is added to BERT, and all of it learns a task. What did pre-training give?")
     ordered = [job for job in jobs.all() if job.work == WORK]
     with st.expander("Teach it a task", icon=":material/add_circle:", expanded=True):
         _order()
@@ -34,27 +36,27 @@ def page() -> None:
     if not (current and current.busy):
         found, trouble = _found(ordered)
         for problem in trouble:
-            st.warning(frame.plain(problem), icon=":material/error:")
+            st.warning(layout.plain(problem), icon=":material/error:")
         _show(found)
 
 
 def _order() -> None:
     """Data, question and model in, a job out."""
     first, second, third = st.columns(3)
-    chosen = labelled.choose(first, "Labelled texts", experiment.REVIEWS, "labelled")
+    chosen = dataset.choose(first, "Labelled texts", experiment.REVIEWS, "labelled")
     if chosen is None:
         return
     titles = {task.name: task.title for task in tuning.available(chosen.bank.sentences)}
     task = second.selectbox("What to tell of each sentence, pair or word", list(titles), format_func=titles.__getitem__,
                             index=list(titles).index("label") if "label" in titles else 0)
-    free = newmodel.free_name(f"{_stem()}-tuned")
+    free = model_name.free_name(f"{_stem()}-tuned")
     name = third.text_input("Name of the new model", free, key=f"tuned-name-{free}", max_chars=40)
     button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
     with more, st.popover("More settings", icon=":material/tune:"):
         settings = {
             "epochs": st.number_input("Passes over the texts", 1, limits.TUNING_EPOCHS, 10),
             "limit": st.number_input("Examples to learn from", 10, limits.TUNING_EXAMPLES, 1000, step=100),
-            "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(state.bert()), step=1e-5, format="%g"),
+            "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(session.bert()), step=1e-5, format="%g"),
             "batch": st.number_input("Texts of a step", 1, 64, 16),
             "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
     pairs = chosen.bank.pairs
@@ -62,14 +64,15 @@ def _order() -> None:
                  f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed "
                  "with it.")
     if button.button("Fine-tune", type="primary", icon=":material/play_arrow:", width="stretch"):
-        arguments = {"model": state.source(), **chosen.arguments, "task": task, **settings,
-                     "out": str(newmodel.folder(name))}
-        jobs.submit(WORK, arguments, f"{name}: {titles[task]} in {state.bert().about.name}", chosen.files)
+        arguments = {"model": session.source(), **chosen.arguments, "task": task, **settings,
+                     "out": str(model_name.folder(name))}
+        jobs.submit(WORK, arguments, f"{name}: {titles[task]} in {session.bert().about.name}", chosen.files)
         st.rerun()
 
 
 def _stem() -> str:
-    return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in state.bert().about.name).strip("-") or "my"
+    return "".join(sign if sign.isascii() and sign.isalnum() else "-"
+                   for sign in session.bert().about.name).strip("-") or "my"
 
 
 def _live(id: str, was_busy: bool) -> None:
@@ -79,7 +82,7 @@ def _live(id: str, was_busy: bool) -> None:
         st.session_state["tuning-wanted"] = id
         st.rerun()
     with st.container(border=True):
-        st.markdown(f"**{frame.plain(job.title)}**")
+        st.markdown(f"**{layout.plain(job.title)}**")
         panel.bar(job)
         panel.buttons(job)
         with contextlib.suppress(InputProblem):  # an old file of a resumed job, until its first part is done anew
@@ -105,7 +108,7 @@ def _found(ordered: list[jobs.Job]) -> tuple[Listed, list[str]]:
         if result is not None and "tuned" in result.scores:
             out = Path(job.arguments["out"])
             found[job.id] = (f"{out.name}: {result.name}", result, out if (out / "config.json").is_file() else None)
-    example = state.tuned_example()
+    example = session.tuned_example()
     found["example"] = (f"{example.name} (example)", example, None)
     return found, trouble
 
@@ -117,7 +120,7 @@ def _show(found: Listed) -> None:
     chosen = st.selectbox("Result", list(found), format_func=lambda one: found[one][0], key="tuning-result")
     _, result, place = found[chosen]
     sizes = result.sizes
-    st.caption(frame.plain(
+    st.caption(layout.plain(
         f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
         f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
         f"{len(result.classes)} labels, {sizes['train']:,} examples to learn from, {sizes['test']:,} to test; "
@@ -156,7 +159,7 @@ def _learned(result: tuning.Result) -> None:
 
 def _course(result: tuning.Result, key: str) -> None:
     said = ", ".join(f"{row.who} {row.accuracy:.0%}" for row in tuning.table(result).itertuples())
-    frame.chart(figures.course(result), key=key,
+    layout.chart(figures.course(result), key=key,
                 looking="What you are looking at: how many of the unseen test examples are right while the model learns. "
                         "The same network from random weights has to learn the language from these few examples; with BERT "
                         "frozen only the output layer learns. " + (
@@ -168,7 +171,7 @@ def _course(result: tuning.Result, key: str) -> None:
 def _mistakes(result: tuning.Result) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        frame.chart(matrices.confusion(result.confusion, result.classes), key="tuned-confusion",
+        layout.chart(matrices.confusion(result.confusion, result.classes), key="tuned-confusion",
                     looking="What you are looking at: a row for each true label, and what the fine-tuned model took it for. "
                             "A perfect one fills the diagonal only.",
                     alt=f"Confusion matrix over {len(result.classes)} labels.")
@@ -184,9 +187,9 @@ def _try(place: Path | None, pairs: bool) -> None:
                 "minute, and then answers here.")
         return
     try:
-        tuned = state.tuned(place)
+        tuned = session.tuned(place)
     except CheckpointProblem as problem:
-        st.error(frame.plain(str(problem)))
+        st.error(layout.plain(str(problem)))
         return
     text = st.text_input("Type sentence A" if pairs else "Type a sentence", EXAMPLE, key="tried", bind="query-params",
                          max_chars=limits.TEXT_CHARACTERS)
@@ -194,11 +197,11 @@ def _try(place: Path | None, pairs: bool) -> None:
                            max_chars=limits.TEXT_CHARACTERS) if pairs else None
     said = tuning.said(tuned, text, second)
     if tuned.unit == "sentence":
-        frame.chart(words.bars(said.rename(columns={"label": "word"}).head(limits.WORDS_LISTED)), key="tried-labels",
+        layout.chart(word_bars.bars(said.rename(columns={"label": "word"}).head(limits.WORDS_LISTED)), key="tried-labels",
                     looking="What you are looking at: how probable the fine-tuned model finds each label.",
                     alt="Bars: " + ", ".join(f"{row.label} {row.probability:.0%}" for row in said.itertuples()))
     else:
         st.caption("What you are looking at: each word with the label that the fine-tuned model finds most probable.")
         st.html(figures.labelled(said))
-    st.caption(f"The model is in the list of the sidebar as **{frame.plain(place.name)}**: look at its attention and "
+    st.caption(f"The model is in the list of the sidebar as **{layout.plain(place.name)}**: look at its attention and "
                "states, or compare them with the model it began as.")

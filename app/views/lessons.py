@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import streamlit as st
 
-from app import frame, limits, state
-from app.figures import answers as figures
+from app import layout, limits, session
+from app.figures import lessons as figures
 from model import Problem
 from probes import cloze
 from probes.lessons import Answer, Lesson, Question
@@ -16,10 +16,10 @@ UNASKED = "_"  # in the address, for a question without a prediction
 
 
 def page() -> None:
-    frame.title("Lessons", "Predict first; then the model answers, and you look for yourself why.")
-    books, trouble = state.lesson_list()
+    layout.title("Lessons", "Predict first; then the model answers, and you look for yourself why.")
+    books, trouble = session.lesson_list()
     for said in trouble:
-        st.warning(frame.plain(said), icon=":material/error:")
+        st.warning(layout.plain(said), icon=":material/error:")
     titles = _titles(books)
     first = next(iter(titles))
     title = st.pills("Lesson", list(titles), default=first, required=True, key="lesson", bind="query-params",
@@ -27,7 +27,7 @@ def page() -> None:
     name = titles[title or first]
     lesson = books[name]
     numbers = [str(number) for number in range(1, len(lesson.questions) + 1)]
-    st.caption(frame.plain(f"{lesson.about} About {lesson.minutes} minutes."
+    st.caption(layout.plain(f"{lesson.about} About {lesson.minutes} minutes."
                            + (f" After {lesson.source}." if lesson.source else "")))
     number = st.segmented_control("Question", numbers, default="1", required=True, key="number", bind="query-params")
     place = numbers.index(number) if number in numbers else 0
@@ -53,27 +53,27 @@ def _asked(name: str, lesson: Lesson, place: int, said: list[int | None]) -> Non
     """One question: its text, and the options to predict from or the answer."""
     question = lesson.questions[place]
     if question.read:
-        st.markdown(frame.plain(question.read))
+        st.markdown(layout.plain(question.read))
     if question.text and question.kind not in ("pieces", "sentence", "known"):
         st.html(figures.text(question.text, question.second))
-    st.subheader(frame.plain(question.ask), anchor=False)
+    st.subheader(layout.plain(question.ask), anchor=False)
     predicted = said[place]
     if predicted is None:
-        picked = st.radio("Your prediction", question.options, index=None, format_func=frame.plain,
+        picked = st.radio("Your prediction", question.options, index=None, format_func=layout.plain,
                           key=f"option-{name}-{place}")
         asks = "Show the answer" if question.kind == "known" else "Ask the model"
         st.button(asks, type="primary", icon=":material/lightbulb:", disabled=picked is None, on_click=_predict,
                   args=(name, place, question.options.index(picked) if picked else None))
         return
     try:
-        answer = state.lesson_answer(question)
+        answer = session.lesson_answer(question)
     except Problem as problem:
-        st.error(frame.plain(str(problem)), icon=":material/error:")
+        st.error(layout.plain(str(problem)), icon=":material/error:")
     else:
         st.html(figures.rows(question.options, answer, predicted, _room(name, place, len(question.options))))
         st.markdown(_verdict(question, answer, predicted))
         if question.after:
-            st.markdown(frame.plain(question.after))
+            st.markdown(layout.plain(question.after))
     with st.container(horizontal=True):
         if place + 1 < len(said):
             st.button("Next question", type="primary", icon=":material/arrow_forward:", on_click=_go, args=(place + 1,))
@@ -83,15 +83,15 @@ def _asked(name: str, lesson: Lesson, place: int, said: list[int | None]) -> Non
 
 
 def _verdict(question: Question, answer: Answer, predicted: int) -> str:
-    best = frame.plain(question.options[answer.best])
+    best = layout.plain(question.options[answer.best])
     if question.kind == "known":
         return ":green[**Right.**]" if predicted == answer.best else f":orange[**Not quite:**] {best}."
     met = ":green[**You foresaw it.**]" if predicted == answer.best else ":orange[**The model says otherwise.**]"
     what = {"share": f"{answer.values[answer.best]:.1%}", "number": f"{answer.values[answer.best]:.0f} pieces",
             "cosine": f"cosine {answer.values[answer.best]:.3f}"}[answer.unit]
     own = ""
-    if answer.own and answer.own != cloze.vocabulary_word(state.bert(), question.options[answer.best]):
-        own = f" Of all words, its first guess is **{frame.plain(answer.own)}**."
+    if answer.own and answer.own != cloze.vocabulary_word(session.bert(), question.options[answer.best]):
+        own = f" Of all words, its first guess is **{layout.plain(answer.own)}**."
     return f"{met} Of these it prefers **{best}** ({what}).{own}"
 
 
@@ -101,7 +101,7 @@ def _course(lesson: Lesson, said: list[int | None]) -> None:
     for question, predicted in zip(lesson.questions, said, strict=True):
         if predicted is not None:
             with suppress(Problem):  # said where the question is shown
-                met.append(state.lesson_answer(question).best == predicted)
+                met.append(session.lesson_answer(question).best == predicted)
     if len(met) > 1:
         done = " That was the last question." if len(met) == len(said) else ""
         st.caption(f"You foresaw {sum(met)} of {len(met)} answers of this lesson.{done}")
@@ -112,7 +112,7 @@ def _own(name: str) -> None:
         st.markdown("A lesson is a small text file: a title, and questions with options; what the model answers is measured "
                     "when somebody asks. Save this one, change it, put it into a folder, and start the app with "
                     "`--lessons FOLDER`: everyone who opens the page finds it in the list.")
-        st.download_button("This lesson as a file", state.lesson_file(name), file_name=f"{name}.toml",
+        st.download_button("This lesson as a file", session.lesson_file(name), file_name=f"{name}.toml",
                            icon=":material/download:")
 
 
@@ -131,7 +131,7 @@ def _predictions(name: str, lesson: Lesson) -> list[int | None]:
 def _predict(name: str, place: int, option: int | None) -> None:
     """Keep a prediction, or take it back; the room's count follows."""
     st.session_state["predicted"][name][place] = option
-    voters = state.votes().setdefault((name, place), {})
+    voters = session.votes().setdefault((name, place), {})
     voter = st.session_state.setdefault("voter", uuid4().hex)
     voters.pop(voter, None)
     if option is not None:
@@ -142,7 +142,7 @@ def _predict(name: str, place: int, option: int | None) -> None:
 
 def _room(name: str, place: int, options: int) -> list[int]:
     """How many of those who use this server now predicted each option, when there are several of them."""
-    cast = list(state.votes().get((name, place), {}).values())
+    cast = list(session.votes().get((name, place), {}).values())
     return [cast.count(option) for option in range(options)] if len(cast) > 1 else []
 
 
@@ -152,6 +152,6 @@ def _go(place: int) -> None:
 
 def _address(question: Question) -> str:
     """The page to look for oneself, at what the question is about, with the model of the sidebar."""
-    named = {"model": st.session_state.get("model", state.DEFAULT_MODEL)}
+    named = {"model": st.session_state.get("model", session.DEFAULT_MODEL)}
     texts = {"a": question.text, "b": question.second} if question.text else {}
     return f"{question.page}?{urlencode(named | texts | dict(question.look))}"

@@ -4,18 +4,19 @@ from html import escape
 
 import streamlit as st
 
-from app import frame, limits, state
-from app.figures import lines, words
+from app import layout, limits, session
+from app.figures import bipartite, word_bars
 from model import Trace
 from model.tokenizer import MASK
-from probes import cloze, showcase
+from probes import cloze
+from probes.cloze import showcase
 
 
 def page(menu) -> None:
-    frame.title("Bertscope", "Look into BERT, ask it, change it. Everything here is computed by the model in the sidebar, "
+    layout.title("Bertscope", "Look into BERT, ask it, change it. Everything here is computed by the model in the sidebar, "
                              "on this machine.")
-    trace = state.trace()
-    frame.notes(trace.note)
+    trace = session.trace()
+    layout.notes(trace.note)
     listed = showcase.words(trace)
     names = dict(listed)
     first = showcase.worth_hiding(listed)
@@ -33,16 +34,16 @@ def page(menu) -> None:
 def _prediction(trace: Trace, word: int) -> None:
     before, original, after = showcase.blanked(trace, word)
     st.html(f'<p class="sentence">{escape(before)}<span class="blank">?</span>{escape(after)}</p>')
-    bert = state.bert()
+    bert = session.bert()
     if bert.mlm is None:
         st.info("This checkpoint has no masked-word head, so it cannot guess the word.")
         return
     pair = len(trace.encoding.texts) == 2
     best = showcase.guesses(bert, trace.encoding, word)
     stood = "" if original == MASK else (
-        f" The word that stood there, *{frame.plain(original)}*, is orange if it is among them.")
-    frame.chart(words.bars(best, cloze.vocabulary_word(bert, original)), key="guess",
-                looking=f"*{frame.plain(best['word'][0])}* is BERT's first guess for the hidden word, with "
+        f" The word that stood there, *{layout.plain(original)}*, is orange if it is among them.")
+    layout.chart(word_bars.bars(best, cloze.vocabulary_word(bert, original)), key="guess",
+                looking=f"*{layout.plain(best['word'][0])}* is BERT's first guess for the hidden word, with "
                         f"{best['probability'][0]:.0%}, read from both sides"
                         f"{' and from sentence B' if pair else ''}.{stood}",
                 alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
@@ -54,10 +55,10 @@ def _attention(trace: Trace, word: int) -> None:
     marked = frozenset(token.position for token in first if token.word == word)
     count = min(len(first), limits.TOKENS_DRAWN)
     names = " ".join(token.text for token in first if token.word == word)
-    frame.chart(lines.bipartite(trace.attention[layer, head, :count, :count], trace.texts[:count], marked), key="lines",
+    layout.chart(bipartite.bipartite(trace.attention[layer, head, :count, :count], trace.texts[:count], marked), key="lines",
                 looking=f"What you are looking at: layer {layer + 1}, head {head + 1}, one of "
                         f"{trace.attention.shape[0] * trace.attention.shape[1]}. Left, each token; right, the tokens it "
-                        f"looks at, thicker for more; orange is what *{frame.plain(names)}* looks at.",
+                        f"looks at, thicker for more; orange is what *{layout.plain(names)}* looks at.",
                 alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} looks at.")
 
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from .. import tokenizer as wordpiece
 from ..bert import Bert
 from ..config import BertConfig
-from ..quickened import quickened
+from ..pretraining.initialisation import quickened
 from ..tokenizer import WordPiece
+from .generator import Pen, derivations, dice
 from .grammar import KINDS, LONGEST
 from .lexicon import NAMES, forms
-from .pen import Pen, derivations, dice
 from .phrases import PRIORS
-from .tree import ROOT, Sentence, Story, Word
+from .sentences import ROOT, Sentence, Story, Word
 
 __all__ = ["KINDS", "LONGEST", "NAMES", "PRIORS", "ROOT", "Sentence", "Story", "Word", "derivations", "documents",
            "forms", "stories", "tokenizer", "untrained"]

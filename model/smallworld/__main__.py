@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from . import documents, stories, untrained
-from .measure import distinct, measured
+from .ceilings import distinct, measured
 
 
 def main() -> None:

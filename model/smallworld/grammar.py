@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from . import phrases as say
+from .generator import Pen
 from .lexicon import COUNTS, FEELINGS, KIN, MOODS, RELATIONS, TRAVEL, WEATHER
-from .pen import Pen
 from .phrases import PLURAL, SINGULAR
 
 

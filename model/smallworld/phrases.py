@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from .generator import Pen
 from .lexicon import BY_NAME, DAYS, KIN, LEMMA, PLACES, WEATHER, Place, Thing, regulars
-from .pen import Pen
 
 SINGULAR, PLURAL = "Sing", "Plur"
 FINITE = {("Past", SINGULAR): "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin",

@@ -21,7 +21,7 @@ from app import jobs, limits
 from app.jobs import registry
 from model import InputProblem
 
-BOUND = "model.smallworld.measure:measured"
+BOUND = "app.work.ceilings:measured"
 LONG = {"count": 4000}  # minutes of work that reports often
 SHORT = {"count": 4}
 LOOKER = """
@@ -41,7 +41,7 @@ import sys, time
 from app import jobs
 jobs.watch()
 for seed in sys.argv[1:]:
-    jobs.submit("model.smallworld.measure:measured", {"count": 4, "seed": int(seed)}, seed)
+    jobs.submit("app.work.ceilings:measured", {"count": 4, "seed": int(seed)}, seed)
 while any(job.busy for job in jobs.all()):
     time.sleep(0.05)
 """
@@ -130,7 +130,7 @@ def test_work_runs_in_another_process_and_leaves_its_progress_and_results():
     fractions = [said["fraction"] for said in job.progress]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0 and job.last == job.progress[-1]
     assert jobs.latest(BOUND, {"count": 4}) == job == jobs.latest(BOUND)
-    assert jobs.latest(BOUND, {"count": 5}) is None and jobs.latest("model.other:work") is None
+    assert jobs.latest(BOUND, {"count": 5}) is None and jobs.latest("app.work.other:work") is None
 
 
 def test_one_runs_the_others_wait_in_order_and_stopping_makes_room(monkeypatch):
@@ -358,7 +358,7 @@ def test_a_folder_that_cannot_hold_the_queue_is_said_in_one_sentence(runs):
 
 @pytest.mark.parametrize("work", [
     "os:system", "app.jobs:remove", "model.smallworld:os.system", "model/../os:system", "model.:load", "probesx.a:b",
-    "model.smallworld.measure:nothing_there", "model.no_such_module:run"])
+    "app.work.ceilings:nothing_there", "app.work.no_such_module:run"])
 def test_only_work_of_this_project_is_accepted(work):
     with pytest.raises(InputProblem):
         jobs.submit(work, {}, "foreign")

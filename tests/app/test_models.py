@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import model
-from app import byte_cache, jobs, limits, state
-from app.views.compare import sides
+from app import byte_cache, jobs, limits, session
+from app.views.compare import models as sides
+from app.work import heads
 from model import Bert, CheckpointProblem, smallworld
-from probes import headruns
 from tests import hub_cache
 from tests.conftest import ROOT
 
@@ -57,8 +57,8 @@ def ended(id: str) -> jobs.Job:
 def test_a_hub_model_is_its_folder_in_the_local_cache(little, models, tmp_path, monkeypatch, choose):
     snapshot = hub_cache.fill(tmp_path, "someone/little-bert", little, monkeypatch)
     choose("someone/little-bert")
-    assert state.source() == str(snapshot)
-    assert state.bert().about.name == model.load(state.source()).about.name == "someone/little-bert"
+    assert session.source() == str(snapshot)
+    assert session.bert().about.name == model.load(session.source()).about.name == "someone/little-bert"
 
 
 @pytest.fixture
@@ -72,25 +72,25 @@ STORY = "\n".join(sentence.text for story in smallworld.stories(3, 3) for senten
 
 
 @pytest.mark.parametrize(("work", "settings", "files"), [
-    ("probes.experiment:run", {"model": "", "data": "smallworld", "task": "upos", "layers": "1", "limit": 200}, {}),
-    ("probes.concordance:build", {"checkpoint": "", "tokens": 200}, {"corpus.txt": STORY.encode()}),
-    ("probes.headruns:corpus", {"source": "", "sentences": 10}, {headruns.CORPUS: STORY.encode()}),
-    ("probes.order:work", {"checkpoint": "", "sentences": STORY.splitlines()[:4]}, {}),
-    ("probes.exam:work", {"checkpoint": "", "source": "upload.txt", "count": 5}, {"upload.txt": STORY.encode()}),
-    ("probes.tuning:run", {"model": "", "data": "reviews", "task": "label", "epochs": 1, "limit": 20}, {}),
+    ("app.work.probing:run", {"model": "", "data": "smallworld", "task": "upos", "layers": "1", "limit": 200}, {}),
+    ("app.work.corpus_index:build", {"checkpoint": "", "tokens": 200}, {"corpus.txt": STORY.encode()}),
+    ("app.work.heads:corpus", {"source": "", "sentences": 10}, {heads.CORPUS: STORY.encode()}),
+    ("app.work.nextsentence:order", {"checkpoint": "", "sentences": STORY.splitlines()[:4]}, {}),
+    ("app.work.nextsentence:exam", {"checkpoint": "", "source": "upload.txt", "count": 5}, {"upload.txt": STORY.encode()}),
+    ("app.work.finetuning:run", {"model": "", "data": "reviews", "task": "label", "epochs": 1, "limit": 20}, {}),
 ], ids=["probe", "index", "heads", "order", "exam", "fine-tuning"])
 def test_work_on_a_hub_model_runs_to_its_end(smallworld_hub, monkeypatch, work, settings, files):
     first = next(iter(settings))
-    arguments = settings | {first: state.source()}
+    arguments = settings | {first: session.source()}
     monkeypatch.setenv("HF_HOME", "/nowhere")  # the job needs no Hub any more
     job = ended(jobs.submit(work, arguments, work, files))
     assert (job.state, job.problem) == ("done", "")
 
 
 def test_the_command_of_a_hub_models_probe_works_when_it_is_copied(smallworld_hub, tmp_path):
-    arguments = {"model": state.source(), "data": "smallworld", "task": "upos", "layers": "1", "limit": 100}
-    job = ended(jobs.submit("probes.experiment:run", arguments, "probe"))
-    command = headruns.experiment.results.read(job.folder / "result.json").command.split()
+    arguments = {"model": session.source(), "data": "smallworld", "task": "upos", "layers": "1", "limit": 100}
+    job = ended(jobs.submit("app.work.probing:run", arguments, "probe"))
+    command = heads.experiment.results.read(job.folder / "result.json").command.split()
     assert command[:2] == ["python3", "run.py"]
     copied = subprocess.run([sys.executable, *command[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert copied.returncode == 0, copied.stderr
@@ -98,8 +98,8 @@ def test_the_command_of_a_hub_models_probe_works_when_it_is_copied(smallworld_hu
 
 
 def test_the_exported_python_of_a_hub_model_works_without_the_hub(smallworld_hub, monkeypatch):
-    from app.figures.recipe import recipe
-    code = recipe(state.source(), "Anna likes the market.", None, "attention", "", 0, [0], "pieces", [], [])
+    from app.views.attention.python_source import recipe
+    code = recipe(session.source(), "Anna likes the market.", None, "attention", "", 0, [0], "pieces", [], [])
     monkeypatch.setenv("HF_HOME", "/nowhere")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -109,9 +109,9 @@ def test_the_exported_python_of_a_hub_model_works_without_the_hub(smallworld_hub
 def test_a_model_retrained_in_place_is_read_anew(little, models, choose):
     little.save(models / "mine")
     choose("mine")
-    before = state.traced(state.bert(), TEXT, None)
+    before = session.traced(session.bert(), TEXT, None)
     other(little, 2).save(models / "mine")
-    after = state.traced(state.bert(), TEXT, None)
+    after = session.traced(session.bert(), TEXT, None)
     assert np.abs(after.hidden - before.hidden).max() > 0.1
     np.testing.assert_array_equal(after.hidden, model.load(models / "mine").trace(TEXT).hidden)
 
@@ -119,19 +119,19 @@ def test_a_model_retrained_in_place_is_read_anew(little, models, choose):
 def test_weights_written_over_in_the_same_folder_are_read_anew(little, models, choose, tmp_path):
     little.save(models / "mine")
     choose("mine")
-    before = state.traced(state.bert(), TEXT, None)
+    before = session.traced(session.bert(), TEXT, None)
     other(little, 2).save(tmp_path / "elsewhere")
     shutil.copyfile(tmp_path / "elsewhere" / "model.safetensors", models / "mine" / "model.safetensors")
-    after = state.traced(state.bert(), TEXT, None)
+    after = session.traced(session.bert(), TEXT, None)
     assert np.abs(after.hidden - before.hidden).max() > 0.1
 
 
 def test_snapshots_of_one_name_and_different_runs_are_different_models(little, models, monkeypatch):
     """Even when one is forgotten before the other is loaded, so that it may stand at the same place in memory."""
-    monkeypatch.setattr(state, "MODELS", byte_cache.ByteCache(megabytes=0, least=1))
+    monkeypatch.setattr(session, "MODELS", byte_cache.ByteCache(megabytes=0, least=1))
     for run in range(6):
         other(little, run).save(models / f"run{run}" / "snapshots" / "0000100")
-    seen = [state.traced(state.load(str(models / f"run{run}" / "snapshots" / "0000100")), TEXT, None).hidden
+    seen = [session.traced(session.load(str(models / f"run{run}" / "snapshots" / "0000100")), TEXT, None).hidden
             for run in range(6)]
     for run, hidden in enumerate(seen):
         np.testing.assert_array_equal(hidden, other(little, run).trace(TEXT).hidden)
@@ -139,11 +139,11 @@ def test_snapshots_of_one_name_and_different_runs_are_different_models(little, m
 
 def test_random_copies_of_different_seeds_are_different_models(little, models):
     little.save(models / "mine")
-    mine = state.load(str(models / "mine"))
-    keys = {mine.about.fingerprint, *(state.twin(mine, seed).about.fingerprint for seed in (0, 1))}
+    mine = session.load(str(models / "mine"))
+    keys = {mine.about.fingerprint, *(session.twin(mine, seed).about.fingerprint for seed in (0, 1))}
     assert len(keys) == 3
-    assert state.twin(mine, 1) is state.twin(mine, 1)
-    np.testing.assert_array_equal(state.twin(mine, 1).embeddings.token.weight, mine.twin(1).embeddings.token.weight)
+    assert session.twin(mine, 1) is session.twin(mine, 1)
+    np.testing.assert_array_equal(session.twin(mine, 1).embeddings.token.weight, mine.twin(1).embeddings.token.weight)
 
 
 def test_a_model_that_was_never_in_a_folder_has_a_fingerprint_of_its_own(little):
@@ -152,13 +152,13 @@ def test_a_model_that_was_never_in_a_folder_has_a_fingerprint_of_its_own(little)
 
 def test_four_models_in_turn_and_one_more_are_each_loaded_once(little, models, monkeypatch):
     loaded = []
-    monkeypatch.setattr(state, "MODELS", byte_cache.ByteCache(limits.MODELS_MEGABYTES, limits.MODELS_LEAST))
+    monkeypatch.setattr(session, "MODELS", byte_cache.ByteCache(limits.MODELS_MEGABYTES, limits.MODELS_LEAST))
     monkeypatch.setattr(model, "load", lambda source, load=model.load: loaded.append(source) or load(source))
     for seed in range(5):
         other(little, seed).save(models / str(seed))
     for _ in range(3):
         for seed in range(5):
-            state.load(str(models / str(seed)))
+            session.load(str(models / str(seed)))
     assert len(loaded) == 5
 
 
@@ -190,16 +190,16 @@ def test_comparing_looks_for_the_models_once(little, models, monkeypatch):
 
 def test_a_folder_called_like_a_shipped_model_is_offered_beside_it(little, models, choose):
     little.save(models / "english")
-    offered = {found.name: found.path for found in state.models()}
+    offered = {found.name: found.path for found in session.models()}
     assert offered["english"] == model.checkpoint.SHIPPED / "english"
     assert offered["english (checkpoints)"] == models / "english"
     choose("english (checkpoints)")
-    assert state.bert().config == little.config
-    assert state.bert().about.name == "english (checkpoints)"
-    assert state.source() == str(models / "english")
-    assert model.load(state.source()).about.name == "english (checkpoints)"
+    assert session.bert().config == little.config
+    assert session.bert().about.name == "english (checkpoints)"
+    assert session.source() == str(models / "english")
+    assert model.load(session.source()).about.name == "english (checkpoints)"
     choose("english")
-    assert state.bert().config != little.config and state.source() == "english"
+    assert session.bert().config != little.config and session.source() == "english"
 
 
 def test_the_address_opens_a_folder_called_like_a_shipped_model(little, models):
@@ -253,26 +253,26 @@ def test_a_name_from_the_address_is_no_path_even_where_the_hub_is_allowed(little
     for name in ("secret", str(tmp_path / "secret"), "../secret"):
         choose(name)
         with pytest.raises(CheckpointProblem, match=r"no model called|could not be fetched"):
-            state.bert()
+            session.bert()
 
 
 def test_an_answer_is_computed_once_for_a_model_its_input_and_its_settings(little, models):
     little.save(models / "mine")
-    mine, calls = state.load(str(models / "mine")), []
+    mine, calls = session.load(str(models / "mine")), []
 
     def answer(bert: Bert, *arguments):
-        return state.answer(bert, "test", arguments, lambda: calls.append(arguments) or len(calls))
+        return session.answer(bert, "test", arguments, lambda: calls.append(arguments) or len(calls))
 
     assert [answer(mine, "a", 1), answer(mine, "a", 1), answer(mine, "a", 2)] == [1, 1, 2]
     other(little, 3).save(models / "mine")
-    assert answer(state.load(str(models / "mine")), "a", 1) == 3
+    assert answer(session.load(str(models / "mine")), "a", 1) == 3
 
 
 def test_the_first_reader_finds_what_was_prepared(monkeypatch):
     caches = {name: byte_cache.ByteCache(megabytes=500) for name in ("MODELS", "TRACES")}
     for name, cache in caches.items():
-        monkeypatch.setattr(state, name, cache)
-    state.warm()
+        monkeypatch.setattr(session, name, cache)
+    session.warm()
     assert [len(cache) for cache in caches.values()] == [1, 1]
     monkeypatch.setattr(model, "load", pytest.fail)
     assert not opened().exception

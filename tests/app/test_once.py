@@ -7,23 +7,23 @@ from model import Bert
 
 
 def nextsentence_page() -> None:
-    from app import frame
+    from app import layout
     from app.views import nextsentence
-    frame.sidebar()
+    layout.sidebar()
     nextsentence.page()
 
 
 def states_page() -> None:
-    from app import frame
+    from app import layout
     from app.views import states
-    frame.sidebar()
+    layout.sidebar()
     states.page()
 
 
 def compare_page() -> None:
-    from app import frame
+    from app import layout
     from app.views import compare
-    frame.sidebar()
+    layout.sidebar()
     compare.page()
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.menu import PAGES
+from app.navigation import PAGES
 from model import Bert, BertConfig, tokenizer
 from tests.browser.conftest import settled
 from tests.conftest import ROOT, serving

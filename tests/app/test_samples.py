@@ -2,15 +2,15 @@
 
 import pytest
 
-from app import samples
-from probes import senses
+from app.samples import senses as samples
+from probes.states import word_senses
 
 
 @pytest.mark.parametrize("word", samples.SENSES)
 def test_senses_are_apart_in_the_last_layer_and_not_before_the_first(english, word):
-    labelled = senses.parsed(samples.SENSES[word])
-    found = senses.uses(english, word, labelled.sentences)
+    labelled = word_senses.parsed(samples.SENSES[word])
+    found = word_senses.uses(english, word, labelled.sentences)
     assert len(found.sentence) == len(labelled.sentences), "every sample sentence uses its word, once"
-    apart = senses.separation(found.vectors, labelled.labels)
+    apart = word_senses.separation(found.vectors, labelled.labels)
     assert apart.p[0] > 0.2, "the place of the word does not give its sense away"
     assert apart.p[-1] < 0.05

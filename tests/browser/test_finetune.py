@@ -85,7 +85,7 @@ def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory):
     (job / "results").mkdir(parents=True)
     (job / "ended.json").write_text('{"state": "done", "problem": ""}')
     (job / "results" / "tuning.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
-    (job / "job.json").write_text('{"title": "An old one", "work": "probes.tuning:run", "arguments": {"out": "x"}}')
+    (job / "job.json").write_text('{"title": "An old one", "work": "app.work.finetuning:run", "arguments": {"out": "x"}}')
     page = open_page("/fine-tune")
     expect(page.get_by_text(f"An old one ({job.name}) cannot be shown")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("BERT frozen")

@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from model import smallworld
-from probes import heads, relations, treebank
+from probes import heads
+from probes.heads import dependency_relations
+from probes.probing import treebank
 from tests.browser.conftest import settled
 from tests.browser.test_attention import A, B, address
 
@@ -26,7 +28,7 @@ def bank(tmp_path_factory):
 @pytest.fixture(scope="module")
 def truth(english, bank):
     """What scoring every head on it must give."""
-    *_, found = relations.relations(english, treebank.aligned(english, treebank.read(bank).sentences)[0])
+    *_, found = dependency_relations.relations(english, treebank.aligned(english, treebank.read(bank).sentences)[0])
     return found
 
 
@@ -63,9 +65,9 @@ def test_a_treebank_scores_every_head_and_a_cell_or_any_head_opens_a_sentence(op
         expect(board.locator(".caption")).to_contain_text(f"Layer {row['layer'] + 1}, head {row['head'] + 1}")
         assert board.evaluate("e => e.board.weights.shown.map(unit => unit.label)") == [
             word.lower() for word in example.words]
-        side = "row" if row["direction"] == relations.DIRECTIONS[0] else "column"
+        side = "row" if row["direction"] == dependency_relations.DIRECTIONS[0] else "column"
         expect(board.locator(f"[data-side={side}] h4")).to_contain_text(example.words[example.dependent].lower())
-    right = truth.right[row["relation"]][relations.DIRECTIONS.index(row["direction"])]
+    right = truth.right[row["relation"]][dependency_relations.DIRECTIONS.index(row["direction"])]
     layer, head = np.argwhere((right > 0) & (right < right.max()))[0]
     choose(page, f"layer {layer + 1}, head {head + 1}:")
     expect(page.get_by_text(f"A sentence in which head {head + 1} of layer {layer + 1} is right")).to_be_visible()

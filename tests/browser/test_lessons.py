@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
-from .conftest import settled
+from tests.browser.conftest import settled
 
 CLOZE = "/lessons?lesson=The+hidden+word"
 

@@ -5,8 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from probes import cloze
-
-from .conftest import settled
+from tests.browser.conftest import settled
 
 TEA = "She+poured+a+cup+of+hot+tea+and+sat+down."
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from .conftest import settled
+from tests.browser.conftest import settled
 
 
 def slide(page: Page, name: str, key: str, times: int) -> None:

@@ -10,7 +10,7 @@ import model
 from model import Batch, Bert, Edits, InputProblem, MissingHead, sinusoids
 from model.bert import MaskedWordHead
 from model.kernels import FEW
-from model.quickened import quickened
+from model.pretraining.initialisation import quickened
 
 TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification, BertModel
 
 import model
-from model import Bert, BertConfig, CheckpointProblem, finetune, tokenizer
+from model import Bert, BertConfig, CheckpointProblem, finetuning, tokenizer
 from model.checkpoint import SHIPPED
 
 PAIR = ("my dog is cute .", "he likes playing")
@@ -130,8 +130,8 @@ def test_saving_over_a_checkpoint_replaces_it_whole(little, folder):
 
 def test_a_loaded_model_does_not_hang_on_its_file(little, folder):
     """Windows lets nobody replace or remove a file that is mapped into memory."""
-    fine_tuned = finetune.Tuned(little, ["a", "b"], "sentence").save(folder.parent / "tuned")
-    parameters = [*model.load(folder).parameters(), *finetune.load(fine_tuned).parameters()]
+    fine_tuned = finetuning.Tuned(little, ["a", "b"], "sentence").save(folder.parent / "tuned")
+    parameters = [*model.load(folder).parameters(), *finetuning.load(fine_tuned).parameters()]
     before = [parameter.clone() for parameter in parameters]
     for file in folder.parent.rglob("model.safetensors"):
         with file.open("r+b") as written:

@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-from model import Batch, Bert, Edits, finetune, trace
+from model import Batch, Bert, Edits, finetuning, trace
 
 OTHER = torch.device("cuda", 0)
 TEXTS = ["the cat sat on the mat .", "my dog is cute", "he likes playing , new york !"]
@@ -144,12 +144,12 @@ def test_a_random_model_and_its_fixed_positions_are_made_here(little):
 
 
 def test_a_fine_tuned_model_answers_wherever_it_is(little, away):
-    tuned = finetune.Tuned(little, ["yes", "no"], "token").eval().requires_grad_(False)
-    given = finetune.Labelled([little.tokenizer.encode(text) for text in TEXTS],
+    tuned = finetuning.Tuned(little, ["yes", "no"], "token").eval().requires_grad_(False)
+    given = finetuning.Labelled([little.tokenizer.encode(text) for text in TEXTS],
                               np.array([(0, 1), (1, 2), (2, 1), (2, 3)]), np.array([0, 1, 0, 1]))
-    here = finetune.probabilities(tuned, given)
+    here = finetuning.probabilities(tuned, given)
     tuned.bert = away
     tuned.output.weight, tuned.output.bias = (torch.nn.Parameter(part.data.as_subclass(Elsewhere), requires_grad=False)
                                               for part in (tuned.output.weight, tuned.output.bias))
     away.mlm = away.nsp = None
-    np.testing.assert_allclose(finetune.probabilities(tuned, given), here, atol=1e-6)
+    np.testing.assert_allclose(finetuning.probabilities(tuned, given), here, atol=1e-6)

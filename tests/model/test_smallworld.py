@@ -7,9 +7,10 @@ from collections import defaultdict
 import pytest
 
 import model
-from model import checkpoint, masking, objective, smallworld, store
-from model.smallworld import bound, lexicon, measure
-from model.smallworld.pen import derivations
+from model import checkpoint, smallworld
+from model.pretraining import masking, objective, token_store
+from model.smallworld import ceilings, lexicon, optimal
+from model.smallworld.generator import derivations
 
 STORIES = list(smallworld.stories(seed=7, count=300))
 SENTENCES = [sentence for story in STORIES for sentence in story.sentences]
@@ -115,7 +116,7 @@ def test_the_best_predictor_is_right_as_often_as_it_says():
     for story in STORIES[:16]:
         span = [token for sentence in story.sentences for token in sentence.tokens]
         hidden = [generator.random() < 0.15 for _ in span]
-        for place, chances in bound.best(span, hidden).items():
+        for place, chances in optimal.best(span, hidden).items():
             assert sum(chances.values()) == pytest.approx(1) and span[place] in chances
             word = max(chances, key=lambda word: chances[word])
             expected += chances[word]
@@ -128,15 +129,15 @@ def test_what_cannot_be_otherwise_is_certain():
     span = "every monday anna goes to the market with her brother . last monday they took their hats because it was " \
            "sunny .".split()
     for place, word in ((0, "every"), (8, "her"), (12, "monday"), (13, "they"), (15, "their")):
-        answer = bound.best(span, [index == place for index in range(len(span))])
+        answer = optimal.best(span, [index == place for index in range(len(span))])
         assert answer[place][word] == pytest.approx(1)
 
 
 def test_a_free_choice_has_its_chances():
     span = "every monday anna goes to the market with her brother .".split()
-    answer = bound.best(span, [index == 9 for index in range(len(span))])[9]
+    answer = optimal.best(span, [index == 9 for index in range(len(span))])[9]
     assert answer == pytest.approx(dict.fromkeys(lexicon.KIN, 1 / 4))
-    names = bound.best(span, [index == 2 for index in range(len(span))])[2]
+    names = optimal.best(span, [index == 2 for index in range(len(span))])[2]
     regulars = lexicon.regulars("market", "Fem")
     assert names == pytest.approx({name.lower(): chance for name, chance in regulars.items()})
     assert max(regulars.values()) > 2 * min(regulars.values()), "people have their habits"
@@ -144,7 +145,7 @@ def test_a_free_choice_has_its_chances():
 
 def test_words_of_a_sentence_cut_apart_are_left_out():
     span = "brother . last monday they took their hats because it was sunny .".split()
-    assert set(bound.best(span, [True] + [False] * 5 + [True] * (len(span) - 6))) == set(range(6, len(span)))
+    assert set(optimal.best(span, [True] + [False] * 5 + [True] * (len(span) - 6))) == set(range(6, len(span)))
 
 
 @pytest.fixture(scope="module")
@@ -152,13 +153,13 @@ def held(tmp_path_factory):
     """Stories that no shipped model has seen, as `evaluate` asks about them."""
     folder = tmp_path_factory.mktemp("held") / "corpus"
     told = ([sentence.text for sentence in story.sentences] for story in smallworld.stories(20260, 800))
-    assert list(store.build(told, smallworld.tokenizer(), folder, hold_out=2))[-1] == 800
-    return store.Store(folder / "held")
+    assert list(token_store.build(told, smallworld.tokenizer(), folder, hold_out=2))[-1] == 800
+    return token_store.Store(folder / "held")
 
 
 def test_the_ceiling_asks_the_very_questions_a_model_is_asked(held):
     tokenizer, mix = smallworld.tokenizer(), masking.Mix()
-    *_, reached = bound.ceiling(held, tokenizer, mix, count=8)
+    *_, reached = optimal.ceiling(held, tokenizer, mix, count=8)
     bert = smallworld.untrained()
     scores = objective.evaluate(bert, held, mix, smallworld.LONGEST, count=8)
     assert (reached.words, reached.pairs) == (scores.words, scores.pairs)
@@ -167,16 +168,16 @@ def test_the_ceiling_asks_the_very_questions_a_model_is_asked(held):
 
 def test_the_shipped_model_comes_near_the_ceiling_and_never_above_it(held):
     scores = objective.evaluate(model.load("smallworld"), held, masking.Mix(), smallworld.LONGEST, count=512)
-    ceiling = measure.ceiling_of(masking.Mix())
+    ceiling = ceilings.ceiling_of(masking.Mix())
     assert ceiling is not None
     assert -0.03 - ceiling["error"] < scores.mlm_accuracy - ceiling["accuracy"] < 3 * ceiling["error"]
     assert scores.nsp_accuracy > 0.9
 
 
 def test_a_kind_has_the_stated_variety():
-    assert measure.variety("habit", "market") == 3 * 8 * 7 * 5
+    assert ceilings.variety("habit", "market") == 3 * 8 * 7 * 5
 
 
 def test_the_card_states_how_many_different_sentences_there_are():
     card = (checkpoint.SHIPPED / "smallworld" / "CARD.md").read_text(encoding="utf-8")
-    assert f"{measure.distinct()['together']:,} different sentences" in card
+    assert f"{ceilings.distinct()['together']:,} different sentences" in card

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from app.menu import PAGES
+from app.navigation import PAGES
 from model import Bert, BertConfig, Edits, InputProblem, tokenizer
-from probes import cloze, heads, lessons, nextsentence, sight
+from probes import cloze, heads, lessons, nextsentence
+from probes.cloze import directions
 from probes.lessons import Question
 from tests.conftest import ROOT
 
@@ -44,7 +45,7 @@ def test_one_sided_sight_and_heads_that_are_off_change_the_answer_as_they_change
     (place,) = cloze.masks(english, encoding)
     ids = [english.tokenizer.pieces(word)[0] for word in WORDS]
     left = lessons.answer(english, asked("word", WORDS, text=BLANK, sight="left"))
-    np.testing.assert_allclose(left.values, sight.predictions(english, encoding, place)["left"][ids], rtol=1e-5)
+    np.testing.assert_allclose(left.values, directions.predictions(english, encoding, place)["left"][ids], rtol=1e-5)
     off = frozenset((1, head) for head in range(12))
     without = lessons.answer(english, asked("word", WORDS, text=BLANK, off=off))
     np.testing.assert_allclose(without.values, cloze.probabilities(english, encoding, [place], Edits(heads_off=off))[0][ids],

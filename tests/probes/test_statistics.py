@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from probes import baselines, statistics
+from probes import statistics
+from probes.probing import baselines
 
 
 def test_wilsons_interval_is_the_one_in_the_tables():

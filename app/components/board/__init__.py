@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from .payload import packed, tokens_of
+from app.components.board.payload import packed, tokens_of
 
 HERE = Path(__file__).parent
 PARTS = ("payload.js", "weights.js", "pens.js", "views.js", "controls.js", "saving.js", "board.js")

@@ -2,32 +2,31 @@
 
 import streamlit as st
 
-from app import frame, state
+from app import layout, session
 from app.components import board
 from app.components.board import Choice
+from app.views.attention import ablation, address, anatomy, behaviour, bertviz, export, grammar, values
 from model import Edits, Trace
 from probes import heads
 
-from . import address, anatomy, behaviour, drawn, familiar, grammar, sharing, without
-
 BOARD = "attention_board"
 PANELS = {"anatomy": ("Anatomy of a head", anatomy.panel), "behaviour": ("What heads do", behaviour.panel),
-          "grammar": ("Grammar", grammar.panel), "without": ("Without a head", without.panel),
-          "bertviz": ("BertViz", familiar.panel), "share": ("Take it away", sharing.panel)}
+          "grammar": ("Grammar", grammar.panel), "without": ("Without a head", ablation.panel),
+          "bertviz": ("BertViz", bertviz.panel), "share": ("Take it away", export.panel)}
 
 
 def page() -> None:
-    frame.title("Attention", "Which token looks at which, in every head, and does it matter?")
-    bert, whole = state.bert(), state.trace()
-    frame.notes(whole.note)
-    what = drawn.control()
-    second = drawn.second_sentence() if what == "sentence" else ""
+    layout.title("Attention", "Which token looks at which, in every head, and does it matter?")
+    bert, whole = session.bert(), session.trace()
+    layout.notes(whole.note)
+    what = values.control()
+    second = values.second_sentence() if what == "sentence" else ""
     start = _start(whole)
     turn = st.session_state["attention_turn"]
     now = board.chosen(BOARD, start, turn)
     edits = Edits(heads_off=frozenset(now.off))
-    trace = state.traced(bert, *state.texts(), now.off)  # what every panel is about, as the board is
-    shown = drawn.picture(what, bert, whole, trace, edits, now.layer, second)
+    trace = session.traced(bert, *session.texts(), now.off)  # what every panel is about, as the board is
+    shown = values.picture(what, bert, whole, trace, edits, now.layer, second)
     choice = board.board(shown, choice=start, turn=turn, switchable=True, key=BOARD)
     st.session_state["attention_choice"] = choice
     address.write(choice)

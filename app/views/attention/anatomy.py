@@ -4,11 +4,11 @@ import math
 
 import streamlit as st
 
-from app import frame
+from app import layout
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
 from model import Bert, Trace
-from probes.anatomy import Anatomy, anatomy
+from probes.heads.anatomy import Anatomy, anatomy
 
 
 def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
@@ -38,17 +38,17 @@ def _place(first: int | None, other: int | None, length: int, otherwise: int) ->
 
 def _states(bert: Bert, trace: Trace, taken: Anatomy, layer: int, head: int, looks: int) -> None:
     config = bert.config
-    size, token = config.head_size, frame.plain(trace.texts[looks])
+    size, token = config.head_size, layout.plain(trace.texts[looks])
     st.markdown(f"**1 · One state, {config.num_attention_heads} heads.** Layer {layer + 1} is given {config.hidden_size} "
                 f"numbers for *{token}*. Three matrices make a query, a key and a value of {config.hidden_size} numbers "
                 f"from them, and each is split: {config.hidden_size} = {config.num_attention_heads} heads × {size}. "
                 f"Head {head + 1} works with its {size}.")
-    frame.chart(figures.split(taken.states[looks], trace.query[layer, :, looks], head), key="anatomy_split",
+    layout.chart(figures.split(taken.states[looks], trace.query[layer, :, looks], head), key="anatomy_split",
                 looking=f"What you are looking at: the {config.hidden_size} numbers of the state of *{token}* and the query "
                         f"made from them, cut into {config.num_attention_heads} heads; head {head + 1} is framed. Blue is "
                         "positive, orange negative; each strip has its own range.",
                 alt=f"The state of {config.hidden_size} numbers above its query, split into heads.")
-    frame.chart(figures.strips({"query": taken.query, "key": taken.keys[looks], "value": taken.values[looks]}),
+    layout.chart(figures.strips({"query": taken.query, "key": taken.keys[looks], "value": taken.values[looks]}),
                 looking=f"What you are looking at: the {size} numbers of query, key and value of *{token}* in layer "
                         f"{layer + 1}, head {head + 1}; all three come from the same state.",
                 alt=f"Three strips of {size} colours: query, key and value.", key="anatomy_qkv")
@@ -56,11 +56,11 @@ def _states(bert: Bert, trace: Trace, taken: Anatomy, layer: int, head: int, loo
 
 def _neurons(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
     product = taken.products(at)
-    one, other = frame.plain(texts[looks]), frame.plain(texts[at])
+    one, other = layout.plain(texts[looks]), layout.plain(texts[at])
     st.markdown(f"**2 · Query meets key.** The query of *{one}* times the key of *{other}*, number by number; the sum is "
                 f"{product.sum():.2f}, divided by √{len(product)} = {math.sqrt(len(product)):.2f} it is the score "
                 f"**{taken.scores[at]:.2f}**.")
-    frame.chart(figures.strips({f"query of {texts[looks]}": taken.query, f"key of {texts[at]}": taken.keys[at],
+    layout.chart(figures.strips({f"query of {texts[looks]}": taken.query, f"key of {texts[at]}": taken.keys[at],
                                 "query × key": product}),
                 looking="What you are looking at: which of the numbers make two tokens fit. Blue in the last strip raises "
                         "the score, orange lowers it.",
@@ -68,9 +68,9 @@ def _neurons(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
 
 
 def _weights(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
-    st.markdown(f"**3 · Scores become weights.** The softmax turns the scores of *{frame.plain(texts[looks])}* against "
-                f"every token into shares that sum to one; *{frame.plain(texts[at])}* gets **{taken.weights[at]:.3f}**.")
-    frame.chart(figures.softmax(taken.scores, taken.weights, texts, at),
+    st.markdown(f"**3 · Scores become weights.** The softmax turns the scores of *{layout.plain(texts[looks])}* against "
+                f"every token into shares that sum to one; *{layout.plain(texts[at])}* gets **{taken.weights[at]:.3f}**.")
+    layout.chart(figures.softmax(taken.scores, taken.weights, texts, at),
                 looking="What you are looking at: scores above, weights below, one bar a token; the token looked at is "
                         f"orange. With equal scores every weight would be {1 / len(texts):.3f}.",
                 alt="Bars of scores and of softmax weights for every token.", key="anatomy_softmax")
@@ -79,7 +79,7 @@ def _weights(taken: Anatomy, texts: list[str], looks: int, at: int) -> None:
 def _mixed(taken: Anatomy, texts: list[str]) -> None:
     st.markdown(f"**4 · Values are mixed.** Each token's value counts by its weight; their sum is what the head says, "
                 f"{len(taken.mixed)} numbers.")
-    frame.chart(figures.mixture(taken.values, taken.weights, texts), key="anatomy_mixture",
+    layout.chart(figures.mixture(taken.values, taken.weights, texts), key="anatomy_mixture",
                 looking="What you are looking at: the values with the largest weights, times their weights, and the sum; "
                         "all strips have one range, so pale ones add little.",
                 alt="Weighted values of the heaviest tokens and their sum.")
@@ -88,7 +88,7 @@ def _mixed(taken: Anatomy, texts: list[str]) -> None:
 def _joined(bert: Bert, taken: Anatomy, layer: int, head: int) -> None:
     st.markdown(f"**5 · All heads are joined.** The {bert.config.num_attention_heads} heads' results stand side by side and "
                 f"one more matrix makes {bert.config.hidden_size} numbers of them, which are added to the state.")
-    frame.chart(figures.written(taken.lengths, head),
+    layout.chart(figures.written(taken.lengths, head),
                 looking=f"What you are looking at: how much each head of layer {layer + 1} adds to this state; the length "
                         f"of the state itself is {taken.state_length:.1f} on average.",
                 alt="Bars: the length of what each head adds.", key="anatomy_written")

@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from app import frame, jobs, limits, state
+from app import jobs, layout, limits, session
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
 from app.jobs import panel as job_panel
+from app.widgets import remembered_job
+from app.work import heads as headruns
 from model import Bert, Trace
-from probes import headruns, heads, survey
-
-from . import ordered
+from probes import heads
+from probes.heads import corpus_statistics
 
 MEASURES = {"entropy": "entropy (bits)", "distance": "distance (tokens)"} | {
     kind: f"share on {kind}" for kind in heads.KINDS}
@@ -19,7 +20,7 @@ CLARK = ("Three things differ from the paper's own program. The first token has 
          "*Punctuation* is every sign and symbol of Unicode, not the full stop and the comma alone. And over a corpus every "
          "token counts alike, where the paper averages documents: short ones, in which everything is near, would weigh as "
          "much as long ones.")
-WORK = "probes.headruns:corpus"
+WORK = "app.work.heads:corpus"
 ORDERED = "read"
 
 
@@ -33,8 +34,8 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
         count, table, even = found
         words = f"averaged over {count:,} sentences of your corpus"
     else:
-        table, words = state.head_summary(bert, trace), "on this input"
-        even = survey.even([trace.encoding])
+        table, words = session.head_summary(bert, trace), "on this input"
+        even = corpus_statistics.even([trace.encoding])
     _grid(table, even, choice, words)
     _table(table, words)
     if over == "this input":
@@ -48,7 +49,7 @@ def _grid(table, even: dict[str, float], choice: Choice, words: str) -> None:
         st.info(f"Nothing here can be measured as *{MEASURES[measure]}*: no word is split into pieces, or no sign stands in "
                 "the text.")
         return
-    frame.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
+    layout.chart(figures.grid(heads.square(table, measure), MEASURES[measure], (choice.layer, choice.heads[0]),
                              words=heads.square(table, "label")), key="behaviour",
                 looking=f"What you are looking at: {MEASURES[measure]} of every head, {words}; the chosen head is framed. "
                         f"Baseline: a head that looks at every token alike has {even[measure]:.2f}.",
@@ -70,11 +71,11 @@ def _table(table, words: str) -> None:
 
 def _map(bert: Bert, trace: Trace, table, choice: Choice) -> None:
     colour = st.segmented_control("Colour by", ["layer", "label"], default="layer", required=True, key="colour")
-    found, points = state.head_map(bert, trace)
+    found, points = session.head_map(bert, trace)
     some = "" if found.used == found.queries else (
         f" For so long an input {found.used} of {found.queries} tokens were drawn to compare by: a divergence is off by up "
         f"to {found.error:.3f} bits.")
-    frame.chart(figures.head_map(points, table, colour or "layer", (choice.layer, choice.heads[0])), key="headmap",
+    layout.chart(figures.head_map(points, table, colour or "layer", (choice.layer, choice.heads[0])), key="headmap",
                 looking=f"Two heads are {found.typical:.2f} bits apart on average, of at most 1. Each point is a head; near "
                         "heads attend alike on this input (Jensen–Shannon divergence, laid out in two dimensions). Axes "
                         f"have no meaning of their own.{some}",
@@ -83,12 +84,12 @@ def _map(bert: Bert, trace: Trace, table, choice: Choice) -> None:
 
 def _corpus():
     given = st.file_uploader("A text file, one sentence a line", type=["txt"], key="corpus_file",
-                             max_upload_size=limits.TEXT_MEGABYTES, on_change=ordered.forget, args=(ORDERED,))
+                             max_upload_size=limits.TEXT_MEGABYTES, on_change=remembered_job.forget, args=(ORDERED,))
     if given is not None and st.button("Read it", type="primary"):
-        arguments = {"source": state.source(), "sentences": limits.CORPUS_SENTENCES}
-        ordered.remember(ORDERED, jobs.submit(WORK, arguments, "What heads do over a corpus",
+        arguments = {"source": session.source(), "sentences": limits.CORPUS_SENTENCES}
+        remembered_job.remember(ORDERED, jobs.submit(WORK, arguments, "What heads do over a corpus",
                                               {headruns.CORPUS: given.getvalue()}))
-    found = ordered.job(ORDERED, WORK)
+    found = remembered_job.job(ORDERED, WORK)
     if found is None:
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None

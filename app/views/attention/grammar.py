@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from app import frame, jobs, limits, state
+from app import jobs, layout, limits, session
 from app.components import board
 from app.components.board import Choice, Picture
 from app.figures import attention as figures
 from app.jobs import panel as job_panel
+from app.widgets import remembered_job
+from app.work import heads
 from model import Bert, Trace
 from model.trace import trace as traced
-from probes import headruns, relations
+from probes.heads import dependency_relations
 
-from . import ordered
-
-WORK = "probes.headruns:grammar"
+WORK = "app.work.heads:grammar"
 ORDERED = "scored"
 LEAST = 10  # a relation seen more rarely says nothing
 SHARES = ("accuracy", "baseline", "gain")
@@ -24,30 +24,30 @@ def panel(bert: Bert, trace: Trace, choice: Choice, shown: Picture) -> None:
                 "the other word that looks at it most. How often is that its grammatical head? Clark et al. (2019) asked "
                 "this of BERT.")
     given = st.file_uploader("A treebank in CoNLL-U, or nothing for the small world", type=["conllu"], key="treebank_file",
-                             max_upload_size=limits.UPLOAD_MEGABYTES, on_change=ordered.forget, args=(ORDERED,))
+                             max_upload_size=limits.UPLOAD_MEGABYTES, on_change=remembered_job.forget, args=(ORDERED,))
     content = None if given is None else given.getvalue()
     if given is not None:
-        bank = state.bank(given.name, content)
-        st.caption(f"{frame.plain(given.name)}: {len(bank):,} sentences; up to {limits.TREEBANK_SENTENCES:,} are read.")
-    arguments = {"source": state.source(), "sentences": limits.TREEBANK_SENTENCES, "name": given.name if given else ""}
+        bank = session.bank(given.name, content)
+        st.caption(f"{layout.plain(given.name)}: {len(bank):,} sentences; up to {limits.TREEBANK_SENTENCES:,} are read.")
+    arguments = {"source": session.source(), "sentences": limits.TREEBANK_SENTENCES, "name": given.name if given else ""}
     if st.button("Score every head", type="primary"):
-        files = {} if content is None else {headruns.TREEBANK: content}
-        ordered.remember(ORDERED, jobs.submit(WORK, arguments, "Which head follows which relation", files))
-    found = ordered.job(ORDERED, WORK) or (jobs.latest(WORK, arguments) if given is None else None)
+        files = {} if content is None else {heads.TREEBANK: content}
+        remembered_job.remember(ORDERED, jobs.submit(WORK, arguments, "Which head follows which relation", files))
+    found = remembered_job.job(ORDERED, WORK) or (jobs.latest(WORK, arguments) if given is None else None)
     if found is None:
         return
     job = job_panel.job(found.id)
-    if (job.folder / headruns.RESULT).is_file():
-        _found(bert, headruns.grammar_found(job.folder), job.arguments["name"])
+    if (job.folder / heads.RESULT).is_file():
+        _found(bert, heads.grammar_found(job.folder), job.arguments["name"])
 
 
-def _found(bert: Bert, found: relations.Relations, name: str) -> None:
+def _found(bert: Bert, found: dependency_relations.Relations, name: str) -> None:
     table = found.table(LEAST)
     if table.empty:
         st.info(f"No relation occurs {LEAST} times in these {found.sentences:,} sentences: too few to say anything.")
         return
     st.caption(f"What you are looking at: the best head for each relation over {found.sentences:,} sentences of "
-               f"{frame.plain(name) or 'the small world'}, beside the best fixed offset (“always the next word”) on those "
+               f"{layout.plain(name) or 'the small world'}, beside the best fixed offset (“always the next word”) on those "
                "words. A head below its baseline has learned nothing that position does not tell. The best of many heads is "
                "picked on these same sentences, so small gains are luck. **Click any cell to see its relation in a "
                "sentence.**")
@@ -59,30 +59,31 @@ def _found(bert: Bert, found: relations.Relations, name: str) -> None:
     _relation(bert, found, table.iloc[cells[0][0] if cells else 0])
 
 
-def _relation(bert: Bert, found: relations.Relations, row) -> None:
-    relation, direction = row["relation"], relations.DIRECTIONS.index(row["direction"])
+def _relation(bert: Bert, found: dependency_relations.Relations, row) -> None:
+    relation, direction = row["relation"], dependency_relations.DIRECTIONS.index(row["direction"])
     accuracy = found.accuracy(relation)[direction]
     best = divmod(int(accuracy.argmax()), found.heads)
     order = sorted(((layer, head) for layer in range(found.layers) for head in range(found.heads)),
                    key=lambda one: (one != best, -accuracy[one], one))
-    st.subheader(f"{frame.plain(relation)}: {row['direction']}", anchor=False)
+    st.subheader(f"{layout.plain(relation)}: {row['direction']}", anchor=False)
     chosen = st.selectbox("Head, the best first", order, key=f"head_for_{relation}_{direction}",
                           format_func=lambda one: f"layer {one[0] + 1}, head {one[1] + 1}: right in {accuracy[one]:.0%}")
     _sentence(bert, found.example(relation, row["direction"], *chosen), chosen, direction, relation)
-    frame.chart(figures.grid(accuracy, "accuracy", chosen), key="relation_grid",
-                looking=f"What you are looking at: accuracy of every head for *{frame.plain(relation)}* "
+    layout.chart(figures.grid(accuracy, "accuracy", chosen), key="relation_grid",
+                looking=f"What you are looking at: accuracy of every head for *{layout.plain(relation)}* "
                         f"({row['direction']}, {row['count']:,} words); the chosen head is framed. Baseline: offset "
                         f"{row['offset']:+d} is right in {row['baseline']:.0%}.",
                 alt=f"Grid of accuracies for the relation {relation}.")
 
 
-def _sentence(bert: Bert, example: relations.Example | None, chosen: tuple[int, int], direction: int, relation: str) -> None:
+def _sentence(bert: Bert, example: dependency_relations.Example | None, chosen: tuple[int, int], direction: int,
+              relation: str) -> None:
     name = f"head {chosen[1] + 1} of layer {chosen[0] + 1}"
     if example is None:
-        st.info(f"There is no sentence to show: {name} is never right about *{frame.plain(relation)}* here.")
+        st.info(f"There is no sentence to show: {name} is never right about *{layout.plain(relation)}* here.")
         return
     one = traced(bert, bert.tokenizer.encode_words(example.words))
-    dependent, above = (frame.plain(example.words[word]) for word in (example.dependent, example.head))
+    dependent, above = (layout.plain(example.words[word]) for word in (example.dependent, example.head))
     place = next(token.position for token in one.tokens if token.word == example.dependent)
     st.markdown(f"A sentence in which {name} is right about **{dependent}**, whose head is **{above}**: " +
                 (f"apart from itself, *{dependent}* looks most at *{above}*." if direction == 0 else

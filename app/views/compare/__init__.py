@@ -2,38 +2,37 @@
 
 import streamlit as st
 
-from app import frame, state
-from app.figures import comparison as figures
-from app.figures import geometry
+from app import layout, session
+from app.figures import compare as figures
+from app.figures import states
+from app.views.compare import attention, models, predictions, probes
+from app.views.compare.models import Side
 from model import smallworld
 from probes import comparison
-
-from . import attention, predictions, probed, sides
-from .sides import Side
 
 ENGLISH, EARLY = "English against random weights", "Small world at step 100 against the end"
 
 
 def page() -> None:
-    frame.title("Compare", "What is different between two models, or two texts?")
-    offers = sides.offered()
+    layout.title("Compare", "What is different between two models, or two texts?")
+    offers = models.offered()
     presets = _presets(offers)
     st.pills("Begin with", list(presets), key="begin", on_change=_begin, args=(presets,))
     columns = st.columns(2, gap="large")
     with columns[0]:
-        left = sides.chosen("Left", "english", offers)
+        left = models.chosen("Left", "english", offers)
     with columns[1]:
-        right = sides.chosen("Right", "english, random weights", offers)
+        right = models.chosen("Right", "english, random weights", offers)
     drawn = {"Predictions": predictions.section, "Attention": attention.section, "Next sentence": _next, "States": _states,
-             "Probes": probed.section}
+             "Probes": probes.section}
     asked = st.segmented_control("Ask both", list(drawn), default="Predictions", required=True, key="ask",
                                  bind="query-params")
     for note in dict.fromkeys((left.trace.note, right.trace.note)):
-        frame.notes(note)
+        layout.notes(note)
     drawn[asked or "Predictions"](left, right)
 
 
-def _presets(offers: dict[str, sides.Offer]) -> dict[str, dict[str, str]]:
+def _presets(offers: dict[str, models.Offer]) -> dict[str, dict[str, str]]:
     """What each preset writes into the inputs; one whose models are not there is not offered."""
     story = "\n".join(sentence.text for sentence in next(smallworld.stories(2, 1)).sentences[:2])  # it learned from seed 1
     presets = {
@@ -53,11 +52,11 @@ def _next(left: Side, right: Side) -> None:
     answered = [(side, side.trace.nsp) for side in (left, right) if side.b is not None and side.trace.nsp is not None]
     for side in (left, right):
         if side.b is None:
-            st.info(f"{frame.plain(side.label)} was given one sentence; next-sentence prediction needs two.")
+            st.info(f"{layout.plain(side.label)} was given one sentence; next-sentence prediction needs two.")
         elif side.trace.nsp is None:
-            st.info(f"{frame.plain(side.label)} has no next-sentence head.")
+            st.info(f"{layout.plain(side.label)} has no next-sentence head.")
     if answered:
-        frame.chart(figures.probabilities([value for _, value in answered if value is not None],
+        layout.chart(figures.probabilities([value for _, value in answered if value is not None],
                                           [f"{n}. {side.label}" for n, (side, _) in enumerate(answered, start=1)]),
                     key="nsp",
                     looking="What you are looking at: how probable each side finds it that B follows A. Baseline: half of "
@@ -66,10 +65,10 @@ def _next(left: Side, right: Side) -> None:
 
 
 def _states(left: Side, right: Side) -> None:
-    found = state.answer(left.bert, "states of two sides", (left.key, right.key),
+    found = session.answer(left.bert, "states of two sides", (left.key, right.key),
                          lambda: comparison.states(left.trace, right.trace))
     rows, columns = (list(map(str, range(size))) for size in found.cka.shape)
-    frame.chart(geometry.square(found.cka, rows, columns, what="CKA", titles=(left.label, right.label)), key="cka_between",
+    layout.chart(states.square(found.cka, rows, columns, what="CKA", titles=(left.label, right.label)), key="cka_between",
                 looking="What you are looking at: does a layer of one side arrange the tokens as a layer of the other does, "
                         "whatever the rotation? Debiased CKA over "
                         f"{len(found.units)} units; 1 is the same arrangement. Baseline: with the tokens of one side "

@@ -3,13 +3,13 @@
 import numpy as np
 import streamlit as st
 
-from app import frame
-from app.figures import words
+from app import layout
+from app.figures import word_bars
+from app.views.compare.models import Side
 from model import MissingHead
 from model.tokenizer import MASK
-from probes import cloze, comparison, showcase
-
-from .sides import Side
+from probes import cloze, comparison
+from probes.cloze import showcase
 
 SHOWN = 8
 
@@ -23,7 +23,7 @@ def section(left: Side, right: Side) -> None:
             try:
                 guesses.append(_guess(side, shared if same else _hidden(side, f"Hide a word: {side.label}")))
             except MissingHead as problem:
-                st.info(frame.plain(str(problem)))
+                st.info(layout.plain(str(problem)))
     if len(guesses) == 2:
         (p, left_words), (q, right_words) = guesses
         even = comparison.agreement(p, left_words, np.full(len(left_words), 1 / len(left_words)), left_words)
@@ -48,8 +48,9 @@ def _guess(side: Side, hidden: int):
     masks = cloze.masks(side.bert, encoding)
     places = [masks[before.count(MASK)]]
     best = cloze.best(side.bert, encoding, places, SHOWN)
-    frame.chart(words.bars(best, cloze.vocabulary_word(side.bert, original)), key=f"guess {side.label} {side.a} {hidden}",
-                looking=f"What you are looking at: the guesses of {frame.plain(side.label)} for the hidden word; "
-                        f"*{frame.plain(original)}* is orange if it is among them.",
+    layout.chart(word_bars.bars(best, cloze.vocabulary_word(side.bert, original)),
+                 key=f"guess {side.label} {side.a} {hidden}",
+                looking=f"What you are looking at: the guesses of {layout.plain(side.label)} for the hidden word; "
+                        f"*{layout.plain(original)}* is orange if it is among them.",
                 alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
     return cloze.probabilities(side.bert, encoding, places)[0, : side.bert.tokenizer.size], side.bert.tokenizer.words

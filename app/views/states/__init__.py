@@ -2,17 +2,16 @@
 
 import streamlit as st
 
-from app import frame, state
-
-from . import neighbours, neurons, paths, senses, sentences, similarity
+from app import layout, session
+from app.views.states import neighbours, neurons, paths, senses, sentences, similarity
 
 SECTIONS = {"Paths": paths.section, "Similarity": similarity.section, "Word senses": senses.section,
             "Neighbours": neighbours.section, "Neurons": neurons.section, "Sentences": sentences.section}
 
 
 def page() -> None:
-    frame.title("Hidden states", "Where does meaning move, layer by layer?")
+    layout.title("Hidden states", "Where does meaning move, layer by layer?")
     chosen = st.segmented_control("Look at", list(SECTIONS), default="Paths", required=True, key="section",
                                   bind="query-params", label_visibility="collapsed")
-    frame.notes(state.trace().note)
+    layout.notes(session.trace().note)
     SECTIONS[chosen or "Paths"]()

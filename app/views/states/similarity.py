@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from app import frame, state
-from app.figures import geometry as figures
-from probes import contexts, geometry, residual
-
-from . import pasted
+from app import layout, session
+from app.figures import states as figures
+from app.widgets import text_inputs
+from probes.states import geometry, residual_stream, token_contexts
 
 
 def section() -> None:
@@ -14,12 +13,12 @@ def section() -> None:
              "words of one sentence": _intra_sentence, "what sub-layers write": _writes}
     chosen = st.segmented_control("Compare", list(drawn), default="tokens", required=True, key="compare",
                                   bind="query-params")
-    drawn[chosen or "tokens"](state.trace())
+    drawn[chosen or "tokens"](session.trace())
 
 
 def _tokens(trace) -> None:
-    layer = pasted.layer(state.bert(), "token_layer")
-    frame.chart(figures.square(geometry.cosine(trace.hidden)[layer], trace.texts), key="cosines",
+    layer = text_inputs.layer(session.bert(), "token_layer")
+    layout.chart(figures.square(geometry.cosine(trace.hidden)[layer], trace.texts), key="cosines",
                 looking=f"What you are looking at: the cosine of every two tokens at layer {layer}. The baseline is the "
                         f"mean of all pairs, {geometry.anisotropy(trace.hidden[layer]):.2f} here: in most layers any two "
                         "tokens are somewhat alike.",
@@ -36,7 +35,7 @@ def _layers(trace) -> None:
     baseline = ("Baseline: noise gives 0 on average." if debiased else
                 f"Baseline: with {count} tokens and {size} dimensions two clouds of pure noise would give {noise:.2f}, "
                 "so plain CKA says little about one sentence.")
-    frame.chart(figures.square(values, names, what="CKA", titles=("layer", "layer")),
+    layout.chart(figures.square(values, names, what="CKA", titles=("layer", "layer")),
                 key="layers",
                 looking="What you are looking at: do two layers arrange the tokens of this text alike, whatever the "
                         f"rotation? 1 means the same arrangement. {baseline}",
@@ -44,12 +43,12 @@ def _layers(trace) -> None:
 
 
 def _steadiness(_) -> None:
-    lines = pasted.passage("drift_text")
-    found = contexts.steadiness(state.gathered(lines))
+    lines = text_inputs.passage("drift_text")
+    found = token_contexts.steadiness(session.gathered(lines))
     repeated = found.words["word"].tolist()
     first = "bank" if "bank" in repeated else next((word for word in repeated if word.isalpha()), repeated[0])
     word = st.selectbox("One word", repeated, index=repeated.index(first), key="drift_word", bind="query-params")
-    frame.chart(figures.steadiness(found, word), key="steadiness",
+    layout.chart(figures.steadiness(found, word), key="steadiness",
                 looking="What you are looking at: the mean cosine between uses of the same wordpiece in different "
                         f"sentences ({len(repeated)} pieces are used at least twice), beside all pairs of tokens. Where "
                         "the lines are far apart a word keeps its identity; where they meet, context has taken over "
@@ -58,9 +57,9 @@ def _steadiness(_) -> None:
 
 
 def _intra_sentence(_) -> None:
-    found = contexts.intra_sentence(state.gathered(pasted.passage("drift_text")))
+    found = token_contexts.intra_sentence(session.gathered(text_inputs.passage("drift_text")))
     last = len(found.mean) - 1
-    frame.chart(figures.intra_sentence(found), key="intra_sentence",
+    layout.chart(figures.intra_sentence(found), key="intra_sentence",
                 looking=f"At layer {last} a token has a cosine of {found.mean[last]:.2f} with the mean of its sentence, "
                         f"over {len(found.sentences)} sentences (intra-sentence similarity; Ethayarajh, 2019); in "
                         f"sentences dealt at random from the same tokens it would be {found.shuffled[last]:.2f}. Where the "
@@ -82,7 +81,7 @@ def _writes(trace) -> None:
                         "added to: 0 leaves it as it was.",
         "state": "the length of every state. Each layer ends with a normalisation, so lengths hardly tell tokens apart.",
         "turn": "the cosine of a token before and after a layer: 1 means the layer did not turn it."}
-    found = residual.writes(state.bert(), trace.encoding)
-    frame.chart(figures.writes(found, trace.texts, parts[part]), key="written",
+    found = residual_stream.writes(session.bert(), trace.encoding)
+    layout.chart(figures.writes(found, trace.texts, parts[part]), key="written",
                 looking=f"What you are looking at: {explained[parts[part]]}",
                 alt=f"Map of layers and tokens: {part}.")

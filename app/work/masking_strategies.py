@@ -1,0 +1,5 @@
+"""Models trained under each masking strategy, as work for the queue."""
+
+from probes.masking_strategies.training_runs import run
+
+__all__ = ["run"]

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 import model
-from app.work.training import QUESTION
 
 from . import cloze
 
+QUESTION = "Anna and her brother like the market and [MASK] there every Friday."  # of the small world
 COURSE = ("step", "mlm_loss", "nsp_loss", "held_mlm_accuracy", "held_nsp_accuracy")
 
 

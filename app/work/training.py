@@ -13,10 +13,10 @@ from model.pretraining.loop import Progress, pretrain
 from model.pretraining.masking import Mix
 from model.pretraining.settings import Recipe, quickest
 from model.smallworld import ceilings
+from probes.training_replay import QUESTION
 
 SMALL_WORLD = "small world"
 TEXT, UNTRAINED = "corpus.txt", "untrained"
-QUESTION = "Anna and her brother like the market and [MASK] there every Friday."
 STORIES, SEED = 12_000, 1
 # the greatest learning rate of each size, found by short trials
 RATE = {"tiny": 1.2e-3, "mini": 1e-3, "small": 5e-4}

@@ -50,8 +50,8 @@ def chosen_share(lengths: np.ndarray, share: float) -> tuple[float, float]:
     """Mean and standard deviation, over draws, of the share of wordpieces chosen from units of these lengths (units,).
 
     The sampler takes ⌊share × units⌋ units and one more by chance, at least one, each set of so many equally likely
-    (model/pretraining/masking.py). So their number K hardly varies, far less than if every piece were drawn alone; the variance of
-    the pieces taken is E[K (units − K)] / (units − 1) · Var(length) + Var(K) · mean(length)².
+    (model/pretraining/masking.py). So their number K hardly varies, far less than if every piece were drawn alone; the
+    variance of the pieces taken is E[K (units − K)] / (units − 1) · Var(length) + Var(K) · mean(length)².
     """
     units, pieces = len(lengths), lengths.sum()
     whole, more = divmod(max(share * units, 1.0), 1)  # K is `whole`, or with probability `more` one larger

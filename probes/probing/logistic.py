@@ -13,7 +13,7 @@ from torch import Tensor
 
 MEMORY = 20  # pairs of steps L-BFGS remembers
 SAMPLE = 8000  # examples for the covariance
-TOLERANCE = 5e-4  # a problem is solved when its gradient is this part of the gradient at zero weights
+TOLERANCE = 5e-5  # a problem is solved when its gradient is this part of the gradient at zero weights
 
 
 class Regressions:

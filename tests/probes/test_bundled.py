@@ -34,6 +34,7 @@ def test_command_data_and_weights_belong_to_a_stored_experiment(stored):
     assert settings["model_digest"] == features.digest(trained)
     assert settings["weights_seed"] == (settings["seed"] if random else None)
     assert settings["digest"] == experiment.OWN[asked.pop("data")]().digest
+    assert not any(asked.pop(split) for split in ("train", "dev", "test"))
     assert {option: settings[option] for option in asked} == asked
     assert [(row["seed"], row["layer"]) for row in stored.rows] == [
         (seed, layer) for seed in range(settings["seeds"]) for layer in range(trained.config.num_hidden_layers + 1)]

@@ -87,12 +87,3 @@ def test_a_script_the_vocabulary_does_not_know_is_refused(english):
 def test_the_small_world_has_its_order_planted():
     first, second = benchmark.world(count=2)
     assert len(first) == len(second) > 3 and first != second
-
-
-def test_a_job_reads_an_upload_and_writes_the_answers(english, tmp_path):
-    (tmp_path / "upload.txt").write_text("\n\n".join(" ".join(document) for document in TEXTS[:4]), encoding="utf-8")
-    said = list(benchmark.work(tmp_path, "english", "upload.txt", 5))
-    assert said[-1]["fraction"] == pytest.approx(1)
-    answered = pd.read_csv(tmp_path / "answers.csv")
-    expected = benchmark.sit(english, benchmark.questions(benchmark.documents(tmp_path / "upload.txt"), 5))
-    assert np.allclose(answered["probability"], expected["probability"], atol=1e-5)

@@ -106,16 +106,3 @@ def test_what_cannot_be_ordered_is_said(english, sentences, said):
 def test_more_than_ten_sentences_have_no_exact_order():
     with pytest.raises(InputProblem, match="at most 10"):
         sentence_order.best(planted(list(range(11))))
-
-
-def test_a_job_writes_the_matrix_and_goes_on_where_it_stopped(english, tmp_path):
-    said = list(sentence_order.work(tmp_path, "english", STORY))
-    assert said[-1]["fraction"] == pytest.approx(1)
-    found = np.load(tmp_path / "margins.npy")
-    assert np.allclose(sentence_order.squared(found), sentence_order.matrix(english, STORY), atol=1e-5, equal_nan=True)
-    found[0] = 7.0  # what is there already is kept, the rest is read
-    found[3] = np.nan
-    np.save(tmp_path / "margins.npy", found)
-    list(sentence_order.work(tmp_path, "english", STORY))
-    again = np.load(tmp_path / "margins.npy")
-    assert again[0] == 7.0 and not np.isnan(again).any()

@@ -1,6 +1,5 @@
 """What is wrong, or worth a second look, in the reader's texts: trees, tags, relations, entities, chains, senses."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -8,8 +7,8 @@ from pathlib import Path
 
 from model import InputProblem
 
-from .. import reader
-from . import ReaderSentence, ReaderText, features
+from . import compact_form, features
+from .compact_form import ReaderSentence, ReaderText
 from .counts import rare_share, word_count
 
 NOMINAL = {"NOUN", "PROPN", "PRON", "NUM", "DET", "ADJ", "SYM"}
@@ -60,7 +59,7 @@ ALLOWED: Mapping[str, Set[str]] = {
     "root": PREDICATE,
     "conj": PREDICATE | {"ADP", "PART"},
     "orphan": PREDICATE | {"ADP"},
-    "fixed": set(reader.UPOS) - {"PUNCT"},
+    "fixed": set(compact_form.UPOS) - {"PUNCT"},
 }
 # the other way round: what a tag may be
 RELATIONS_OF: Mapping[str, set[str]] = {
@@ -116,17 +115,12 @@ CLOSED: Mapping[str, Sequence[str]] = {
     if line
     for word in line.split(":")[1].split()
 }
-TITLES = {"mr.", "mrs.", "ms.", "dr.", "miss", "professor", "king", "queen", "president", "captain", "sir", "lady"}
-FIXED = set(
-    re.split(
-        r",\s+",
-        """
-    because of, such as, due to, according to, instead of, rather than, next to, as well, as well as, of course, so
-    that, in order, in case, more than, less than, up to, each other, one another, kind of, sort of, how come,
-    whether or not
-""".strip(),
-    )
-)
+TITLES = {"mr.", "mrs.", "ms.", "dr.", "miss", "professor", "king", "queen", "president", "captain", "sir", "lady", "count", "baron"}
+FIXED = {
+    "because of", "such as", "due to", "according to", "instead of", "rather than", "next to", "as well", "as well as",
+    "of course", "so that", "in order", "in case", "more than", "less than", "up to", "each other", "one another", "kind of",
+    "sort of", "how come", "whether or not",
+}
 CASE_WORDS = {
     "VERB": {"according", "including", "following", "regarding", "concerning"},
     "ADJ": {"due", "such"},
@@ -156,7 +150,7 @@ class Finding:
 def check(texts: Iterable[ReaderText], whole: bool = False) -> list[Finding]:
     """Every mistake and every doubt, in the order of the texts."""
     texts = list(texts)
-    plan = reader.plan()
+    plan = compact_form.plan()
     findings: list[Finding] = []
     seen: dict[str, str] = {}
     numbers: dict[int, str] = {}
@@ -654,7 +648,7 @@ def report(paths: Sequence[Path], whole: bool) -> int:
     texts, broken = [], 0
     for path in paths:
         try:
-            texts.append(reader.parse(path.read_text("utf-8"), path.name))
+            texts.append(compact_form.parse(path.read_text("utf-8"), path.name))
         except InputProblem as problem:
             print(problem)
             broken += 1
@@ -662,10 +656,10 @@ def report(paths: Sequence[Path], whole: bool) -> int:
     others: list[ReaderText] = []
     if not whole:  # alike sentences may stand in texts that were not named
         named = {text.number for text in texts}
-        for path in reader.files():
+        for path in compact_form.files():
             if path.name not in {named_path.name for named_path in paths}:
                 try:
-                    others.append(reader.parse(path.read_text("utf-8"), path.name))
+                    others.append(compact_form.parse(path.read_text("utf-8"), path.name))
                 except InputProblem:
                     continue
         seen = {sentence.text.casefold(): other.name for other in others for sentence in other.sentences}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from .. import reader
+from . import compact_form
 
 # per range of 15 texts: a construction and how often it must occur
 QUOTAS: Mapping[str, int] = {
@@ -44,14 +44,14 @@ QUOTAS: Mapping[str, int] = {
 }
 
 
-def word_count(sentence: reader.ReaderSentence) -> int:
+def word_count(sentence: compact_form.ReaderSentence) -> int:
     """Words as a reader counts them: punctuation left out, clitics with their word."""
     return sum(token.upos != "PUNCT" and not token.form.startswith("'") and token.form != "n't" for token in sentence.tokens)
 
 
-def rare_share(texts: Iterable[reader.ReaderText]) -> float:
+def rare_share(texts: Iterable[compact_form.ReaderText]) -> float:
     """The share of running words (no punctuation, no numerals in digits) outside the commonest thousand."""
-    common = reader.common_words()
+    common = compact_form.common_words()
     running = [
         token.form.lower()
         for text in texts
@@ -62,7 +62,7 @@ def rare_share(texts: Iterable[reader.ReaderText]) -> float:
     return sum(form not in common and form not in ("ca", "wo", "'") for form in running) / max(1, len(running))
 
 
-def constructions(texts: Iterable[reader.ReaderText]) -> Counter:
+def constructions(texts: Iterable[compact_form.ReaderText]) -> Counter:
     """How often each construction of the quotas, and each relation, occurs."""
     total: Counter = Counter()
     for text in texts:
@@ -91,7 +91,7 @@ def constructions(texts: Iterable[reader.ReaderText]) -> Counter:
     return total
 
 
-def counts(whole: reader.Reader) -> str:
+def counts(whole: compact_form.Reader) -> str:
     """All counts of the card, and what each range of fifteen texts still owes."""
     lines: list[str] = []
 
@@ -141,7 +141,7 @@ def counts(whole: reader.Reader) -> str:
         f"Garden paths: {sum('garden' in sentence.flags for sentence in sentences)}, "
         f"non-projective sentences: {sum('nonprojective' in sentence.flags for sentence in sentences)}"
     )
-    plan = reader.plan()
+    plan = compact_form.plan()
     uses = Counter(
         (token.sense, text.split)
         for text in texts

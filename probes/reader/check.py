@@ -115,7 +115,8 @@ CLOSED: Mapping[str, Sequence[str]] = {
     if line
     for word in line.split(":")[1].split()
 }
-TITLES = {"mr.", "mrs.", "ms.", "dr.", "miss", "professor", "king", "queen", "president", "captain", "sir", "lady", "count", "baron"}
+TITLES = {"mr.", "mrs.", "ms.", "dr.", "miss", "professor", "king", "queen", "president", "captain", "sir", "lady",
+          "count", "baron"}
 FIXED = {
     "because of", "such as", "due to", "according to", "instead of", "rather than", "next to", "as well", "as well as",
     "of course", "so that", "in order", "in case", "more than", "less than", "up to", "each other", "one another", "kind of",

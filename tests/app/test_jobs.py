@@ -86,10 +86,10 @@ def _pid(id: str) -> int:
 
 
 def _killed(pid: int) -> None:
-    """Kill -9, and wait until the process is gone."""
+    """Kill -9, and wait until the process is gone with all its threads: the last of them lets its files go."""
     os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(psutil.NoSuchProcess):
-        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        while (process := psutil.Process(pid)).status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1:
             time.sleep(0.001)
 
 

@@ -39,5 +39,5 @@ def test_a_model_that_was_never_probed_is_said_and_the_link_of_one_that_was_reop
     expect(page.get_by_text("No probe has been run on smallworld, step 100 yet")).to_be_visible()
     page = open_page("/compare?ask=Probes&right=smallworld")
     expect(page.get_by_role("combobox", name="Probe")).to_have_value(
-        "relation to the head · small world.conllu · linear · up to 500 examples")
+        "relation to the head · small world.conllu · linear · up to 500 examples · 3 seeds")
     expect(page.locator(".js-plotly-plot", has_text="relation to the head · smallworld")).to_be_visible()

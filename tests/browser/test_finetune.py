@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 from playwright.sync_api import expect
 
+from app.jobs import registry
 from model import smallworld
 from tests.browser.conftest import settled
 
@@ -79,13 +80,15 @@ def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, t
     expect(page.get_by_text("--train a.csv --test b.csv").first).to_be_visible()
 
 
-def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory):
-    (runs,) = (place for place in tmp_path_factory.getbasetemp().glob("runs*") if not place.is_symlink())
+def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory, monkeypatch):
+    (runs,) = (place for place in tmp_path_factory.getbasetemp().glob("server*/runs") if not place.parent.is_symlink())
+    monkeypatch.setenv("BERTSCOPE_RUNS", str(runs))
     job = runs / f"{datetime.now():%Y%m%d-%H%M%S}-0123456789"
     (job / "results").mkdir(parents=True)
-    (job / "ended.json").write_text('{"state": "done", "problem": ""}')
     (job / "results" / "tuning.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
-    (job / "job.json").write_text('{"title": "An old one", "work": "app.work.finetuning:run", "arguments": {"out": "x"}}')
+    with registry.transaction() as database:
+        registry.insert(database, id=job.name, title="An old one", function="app.work.finetuning:run", fingerprint="",
+                        arguments='{"out": "x"}', arguments_digest="", state="done", queue_order=0, created=0.0)
     page = open_page("/fine-tune")
     expect(page.get_by_text(f"An old one ({job.name}) cannot be shown")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("BERT frozen")

@@ -61,13 +61,14 @@ UNREADABLE = {"another format": json.dumps(json.loads(WHOLE) | {"format": "berts
               "wrong types": json.dumps(json.loads(WHOLE) | {"rows": [{"layer": "x"}], "settings": []}), "empty": ""}
 
 
-def test_results_that_cannot_be_read_are_named_and_the_others_are_there(tmp_path):
+def test_results_that_cannot_be_read_are_named_and_the_others_are_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path))
     listed = []
     for title, text in [*UNREADABLE.items(), ("whole", WHOLE), ("none yet", None)]:
-        (tmp_path / title).mkdir()
+        (tmp_path / title / "results").mkdir(parents=True)
         if text is not None:
-            (tmp_path / title / RESULT).write_text(text)
-        listed.append(jobs.Job(title, title, probes.WORK, {}, "done", 0, [], tmp_path / title, "", False))
+            (tmp_path / title / "results" / RESULT).write_text(text)
+        listed.append(jobs.Job(title, title, probes.WORK, {}, "done", 0, {}, "", False))
     computed, trouble = result.stored(listed)
     assert list(computed) == ["whole"] and [one.split(":")[0] for one in trouble] == list(UNREADABLE)
     assert all(RESULT in one for one in trouble)

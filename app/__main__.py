@@ -1,4 +1,4 @@
-"""`python -m app`: hands streamlit_config.toml to Streamlit, puts the root on the path, prints the address."""
+"""`python -m app`: starts the server with the settings of streamlit_config.toml and prints its address."""
 
 import argparse
 import os
@@ -8,7 +8,6 @@ import threading
 import time
 import tomllib
 import webbrowser
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -21,25 +20,34 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8501, help="default: 8501, or the next one that is free")
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only; 0.0.0.0 lets a class join")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--models", metavar="DIR", type=Path, default=ROOT / "checkpoints",
-                        help="a folder of checkpoints to offer (default: checkpoints)")
-    parser.add_argument("--lessons", metavar="DIR", type=Path, default=ROOT / "lessons",
-                        help="a folder of lessons of your own (default: lessons)")
+    parser.add_argument(
+        "--models",
+        metavar="DIR",
+        type=Path,
+        default=ROOT / "checkpoints",
+        help="a folder of checkpoints to offer (default: checkpoints)",
+    )
+    parser.add_argument(
+        "--lessons",
+        metavar="DIR",
+        type=Path,
+        default=ROOT / "lessons",
+        help="a folder of lessons of your own (default: lessons)",
+    )
     parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
-    asked = parser.parse_args()
-    for option, folder, usual in (("models", asked.models, "checkpoints"), ("lessons", asked.lessons, "lessons")):
+    args = parser.parse_args()
+    for option, folder, usual in (("models", args.models, "checkpoints"), ("lessons", args.lessons, "lessons")):
         if folder != ROOT / usual and not folder.is_dir():
             parser.error(f"--{option} {folder}: there is no such folder")
-    return asked
+    return args
 
 
-def flags(settings: dict, prefix: str = "") -> Iterator[str]:
-    """Nested settings as Streamlit's flags: --section.name=value."""
+def options(settings: dict, prefix: str = "") -> dict[str, object]:
+    """Nested settings by Streamlit's dotted names: {"section.name": value}."""
+    flat: dict[str, object] = {}
     for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from flags(value, f"{prefix}{name}.")
-        else:
-            yield f"--{prefix}{name}={str(value).lower() if isinstance(value, bool) else value}"
+        flat |= options(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flat
 
 
 def free(host: str, port: int) -> int:
@@ -69,13 +77,13 @@ def announce(address: str, health: str, show: bool) -> None:
 
 
 def main() -> None:
-    asked = arguments()
-    port = free(asked.host, asked.port)
-    here = "localhost" if asked.host in ("0.0.0.0", "127.0.0.1", "::", "::1") else asked.host
+    args = arguments()
+    port = free(args.host, args.port)
+    here = "localhost" if args.host in ("0.0.0.0", "127.0.0.1", "::", "::1") else args.host
     address = f"http://{here}:{port}"
-    os.environ["BERTSCOPE_MODELS"] = str(asked.models.resolve())
-    os.environ["BERTSCOPE_LESSONS"] = str(asked.lessons.resolve())
-    os.environ["BERTSCOPE_HUB"] = "1" if asked.hub else ""
+    os.environ["BERTSCOPE_MODELS"] = str(args.models.resolve())
+    os.environ["BERTSCOPE_LESSONS"] = str(args.lessons.resolve())
+    os.environ["BERTSCOPE_HUB"] = "1" if args.hub else ""
     # readers share the cores: a thread that waits long for another must sleep, not spin (ten times slower otherwise);
     # but one that always sleeps at once trains a tiny model a fourth slower
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -83,17 +91,14 @@ def main() -> None:
     # model downloads must not call home either
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     sys.path.insert(0, str(ROOT))
-    settings = tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8"))
-    sys.argv = ["streamlit", "run", str(ROOT / "app" / "main.py"), *flags(settings),
-                f"--server.port={port}", f"--server.address={asked.host}"]
-    threading.Thread(target=announce, daemon=True,
-                     args=(address, f"{address}/_stcore/health", not asked.no_browser)).start()
+    settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
+    threading.Thread(target=announce, daemon=True, args=(address, f"{address}/_stcore/health", not args.no_browser)).start()
     print("Starting Bertscope ...", flush=True)
-    from app import jobs, session
-    session.warm()
+    from app import jobs, server, session
+
+    session.warm_up()
     jobs.watch()
-    from streamlit.web.cli import main as streamlit
-    streamlit()
+    server.build().run(config=settings | {"server.port": port, "server.address": args.host})
 
 
 if __name__ == "__main__":

@@ -1,22 +1,28 @@
-"""Page config, navigation and the shared frame: model and sentences in the sidebar."""
+"""Page config, navigation and the frame of every page: its inputs above, then the page itself."""
 
 import streamlit as st
 
-from app import layout, session
+from app import input_bar, layout, session
+from app.components import theme_switch
 from app.navigation import PAGES
-from model import Problem
+from model import BertscopeError
 
 
 def main() -> None:
     st.set_page_config(page_title="Bertscope", page_icon=str(layout.ICON), layout="wide")
     st.html(layout.STYLE)
-    session.settle()
-    chosen = st.navigation({group: [entry.page() for entry in listed] for group, listed in PAGES.items()}, expanded=True)
+    if st.context.theme.type == "dark":
+        st.html(layout.DARK_STYLE)
+    session.freeze_gc()
+    entries = [entry for group in PAGES.values() for entry in group]
+    pages = [entry.page() for entry in entries]
+    current = st.navigation(pages, position="top")
+    theme_switch.show([entry.address for entry in entries])
     try:
-        layout.sidebar()
-        chosen.run()
-    except Problem as problem:
-        st.error(layout.plain(str(problem)), icon=":material/error:")
+        input_bar.show(entries[pages.index(current)])
+        current.run()
+    except BertscopeError as error:
+        st.error(layout.escape(str(error)), icon=":material/error:")
 
 
 main()

@@ -1,4 +1,4 @@
-"""What all readers share, kept within bounds of bytes, and the inputs that stand in the address."""
+"""What all readers share, in caches bounded in bytes, and the inputs that stand in the address."""
 
 import gc
 import hashlib
@@ -12,34 +12,36 @@ import pandas as pd
 import streamlit as st
 
 import model
-from app import limits
+from app import jobs, limits
 from app.byte_cache import ByteCache
-from model import Bert, CheckpointProblem, Edits, Found, InputProblem, Trace, checkpoint, finetuning
+from app.samples.pairs import DEFAULT_A, DEFAULT_B
+from model import Bert, CheckpointError, CheckpointInfo, Edits, InputError, Trace, checkpoint, finetuning
 from model.pretraining import corpus
-from probes import bundled, heads, lessons, training_replay
-from probes.finetuning import experiment as tuning
-from probes.probing import experiment, results, tasks, treebank
-from probes.states import corpus_index, neighbours, token_contexts
+from probes import bundled, heads, lessons, nextsentence, training_replay
+from probes.finetuning.results import FinetuningResult
+from probes.nextsentence import evidence
+from probes.probing import experiment, results, splits, treebank
+from probes.states import corpus_index, neighbours
+from probes.states import token_contexts as contexts
 
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
+READING = "Reading the pair again and again …"
 DEFAULT_MODEL = "english"
-DEFAULT_A = "She poured a cup of hot coffee and sat down."
-DEFAULT_B = "Then she opened the newspaper and began to read."
 OFFERED = "models offered"  # in the session: what the folders held when this run of the page began
 
 # every model goes by its fingerprint here: a name can mean other weights tomorrow
 MODELS = ByteCache(limits.MODELS_MEGABYTES, limits.MODELS_LEAST)
 TRACES = ByteCache(limits.TRACES_MEGABYTES)
-STATES = ByteCache(limits.STATES_MEGABYTES, least=1)
-BANKS = ByteCache(limits.BANKS_MEGABYTES, least=1)
+STATES = ByteCache(limits.STATES_MEGABYTES, min_entries=1)
+DATASETS = ByteCache(limits.DATASETS_MEGABYTES, min_entries=1)
 ANSWERS = ByteCache(limits.ANSWERS_MEGABYTES)
-_SNAPSHOTS: dict[str, Path] = {}  # Hub name -> its folder in the local cache, asked once
+_SNAPSHOTS: dict[str, Path] = {}  # Hub name -> its folder in the local cache, looked up once
 
 
 def models_folder() -> Path:
-    """Where the checkpoints of the reader are: of the project, unless another folder was given."""
+    """Where the checkpoints of the reader are: BERTSCOPE_MODELS, or `checkpoints/` of the project."""
     return Path(os.environ.get("BERTSCOPE_MODELS") or ROOT / "checkpoints").absolute()
 
 
@@ -48,7 +50,7 @@ def find_models() -> None:
     st.session_state[OFFERED] = model.available([models_folder()])
 
 
-def models() -> list[Found]:
+def models() -> list[CheckpointInfo]:
     """The shipped checkpoints and those in the models folder; one called like a shipped one has its folder behind it."""
     return st.session_state.get(OFFERED) or model.available([models_folder()])
 
@@ -60,18 +62,19 @@ def hub() -> bool:
 
 def offered(name: str) -> bool:
     """Whether a model of this name can be chosen: one in the list, or a Hub name where those are allowed."""
-    return any(found.name == name for found in models()) or (hub() and checkpoint.HUB_NAME.fullmatch(name) is not None)
+    return any(info.name == name for info in models()) or (hub() and checkpoint.HUB_NAME.fullmatch(name) is not None)
 
 
 def folder(name: str) -> Path:
     """Where a model that can be chosen is loaded from; of the Hub, its folder in the local cache."""
-    path = next((found.path for found in models() if found.name == name), None)
+    path = next((info.path for info in models() if info.name == name), None)
     if path is not None:
         return path
     # the name may come from the address, that is from anybody: it must not reach into the folders of this machine
     if not offered(name):
-        raise CheckpointProblem(f"There is no model called {name} here. There are: "
-                                f"{', '.join(found.name for found in models())}.")
+        raise CheckpointError(
+            f"There is no model called {name} here. There are: {', '.join(info.name for info in models())}."
+        )
     if name not in _SNAPSHOTS or not _SNAPSHOTS[name].is_dir():
         _SNAPSHOTS[name] = _spinning(f"Looking for {name} on the Hub …", lambda: checkpoint.snapshot(name))()
     return _SNAPSHOTS[name]
@@ -79,7 +82,7 @@ def folder(name: str) -> Path:
 
 def load(source: str | Path) -> Bert:
     """A model by the name it is offered under, or by its folder; loaded once and shared by all readers."""
-    path = next((found.path for found in models() if found.name == source), Path(source))
+    path = next((info.path for info in models() if info.name == source), Path(source))
     return MODELS.get(checkpoint.fingerprint(path), _spinning("Loading the model …", lambda: model.load(path)))
 
 
@@ -88,69 +91,88 @@ def named(name: str) -> Bert:
     return load(folder(name))
 
 
-def twin(chosen: Bert, seed: int = 0) -> Bert:
+def random_init_copy(chosen: Bert, seed: int = 0) -> Bert:
     """The same architecture with random weights."""
-    return MODELS.get((chosen.about.fingerprint, "random", seed), lambda: chosen.twin(seed))
+    return MODELS.get((chosen.info.fingerprint, "random", seed), lambda: chosen.random_init_copy(seed))
 
 
-def tuned(path: Path) -> finetuning.Tuned:
+def finetuned(path: Path) -> finetuning.FinetunedBert:
     """A fine-tuned checkpoint with its output layer, loaded once and shared by all readers."""
-    return MODELS.get((checkpoint.fingerprint(path), "output layer"),
-                      _spinning("Loading the fine-tuned model …", lambda: finetuning.load(path)))
+    return MODELS.get(
+        (checkpoint.fingerprint(path), "output layer"),
+        _spinning("Loading the fine-tuned model …", lambda: finetuning.load(path)),
+    )
 
 
-def warm() -> None:
+def warm_up() -> None:
     """Load and read what the first page shows, before the first reader comes."""
-    path = checkpoint.SHIPPED / DEFAULT_MODEL
-    traced(MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path)), DEFAULT_A, DEFAULT_B)
+    path = checkpoint.BUNDLED / DEFAULT_MODEL
+    trace_of(MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path)), DEFAULT_A, DEFAULT_B)
 
 
 def answer(chosen: Bert, question: str, arguments: tuple[Hashable, ...], compute: Callable[[], T]) -> T:
     """What a model answers to a question about these arguments, computed once; all readers see the same one."""
-    return ANSWERS.get((chosen.about.fingerprint, question, arguments), compute)
+    return ANSWERS.get((chosen.info.fingerprint, question, arguments), compute)
 
 
-def _spinning(words: str, compute: Callable[[], T]) -> Callable[[], T]:
+def _spinning(message: str, compute: Callable[[], T]) -> Callable[[], T]:
     """The same, with a sign on the page that something is being done."""
-    def shown() -> T:
-        with st.spinner(words):
+
+    def compute_with_spinner() -> T:
+        with st.spinner(message):
             return compute()
-    return shown
+
+    return compute_with_spinner
 
 
-def answered(path: Path, text: str) -> training_replay.Answer:
-    """What a snapshot of a training says about a text; the snapshot itself is not kept in memory."""
-    return ANSWERS.get((checkpoint.fingerprint(path), "replay", text),
-                       _spinning("Asking the snapshots …", lambda: training_replay.answer(path, text)))
+def snapshot_prediction(path: Path, text: str) -> training_replay.SnapshotPrediction:
+    """What a snapshot of a training says about a text; the snapshot itself does not stay in memory."""
+    return ANSWERS.get(
+        (checkpoint.fingerprint(path), "replay", text),
+        _spinning("Asking the snapshots …", lambda: training_replay.predict(path, text)),
+    )
 
 
-def bank(name: str, content: bytes | None) -> treebank.Treebank:
+def dataset(name: str, content: bytes | None) -> treebank.Treebank:
     """The sentences of an uploaded file, or those of this name that come with the project."""
     if content is None:
-        return BANKS.get(name, _spinning("Reading the sentences …", experiment.OWN[name]))
-    return BANKS.get((name, hashlib.sha256(content).digest()), _spinning(
-        "Reading the sentences …", lambda: treebank.parse(corpus.decoded(content, name), name)))
+        return DATASETS.get(name, _spinning("Reading the sentences …", experiment.BUNDLED_DATA[name]))
+    return DATASETS.get(
+        (name, hashlib.sha256(content).digest()),
+        _spinning("Reading the sentences …", lambda: treebank.parse(corpus.decode_utf8(content, name), name)),
+    )
 
 
-def banks(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
-    """Uploaded files as one bank, (split, name, content) each; and how many sentences stand in two of them."""
+def datasets(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
+    """Uploaded files as one data set, (split, name, content) each; and how many sentences stand in two of them."""
+
     def read() -> tuple[treebank.Treebank, int]:
-        parts = [(split, treebank.parse(corpus.decoded(content, name), name)) for split, name, content in files]
-        joined = treebank.joined(", ".join(name for _, name, _ in files), parts)
-        return joined, tasks.shared(joined.sentences)
+        parts = [(split, treebank.parse(corpus.decode_utf8(content, name), name)) for split, name, content in files]
+        joined = treebank.join(", ".join(name for _, name, _ in files), parts)
+        return joined, splits.count_shared(joined.sentences)
 
     key = tuple((split, name, hashlib.sha256(content).digest()) for split, name, content in files)
-    return BANKS.get(key, _spinning("Reading the sentences …", read))
+    return DATASETS.get(key, _spinning("Reading the sentences …", read))
 
 
-def probed() -> list[results.Result]:
-    """The probing experiments that come with the project: something true to show before anything was asked."""
-    return ANSWERS.get("probed", bundled.probed)
+def file_content(path: Path, read: Callable[[Path], T]) -> T | None:
+    """What a result file holds, read once for all readers until it is written again; None where there is no file."""
+
+    def content() -> T:
+        written = path.stat()
+        return ANSWERS.get((str(path), written.st_mtime_ns, written.st_size), lambda: read(path))
+
+    return jobs.patiently(content)
 
 
-def tuned_example() -> tuning.Result:
+def probing_results() -> list[results.ProbingResult]:
+    """The probing experiments that come with the project: something true to show before the first order."""
+    return ANSWERS.get("bundled probing results", bundled.probing)
+
+
+def finetuning_example() -> FinetuningResult:
     """The fine-tuning that comes with the project, for the same reason."""
-    return ANSWERS.get("tuned", bundled.tuned)
+    return ANSWERS.get("bundled fine-tuning", bundled.finetuning)
 
 
 def _lesson_files() -> dict[str, Path]:
@@ -161,14 +183,14 @@ def _lesson_files() -> dict[str, Path]:
 
 def lesson_list() -> tuple[dict[str, lessons.Lesson], list[str]]:
     """Every lesson that can be read, and a sentence for each that cannot."""
-    found: dict[str, lessons.Lesson] = {}
-    trouble: list[str] = []
+    readable: dict[str, lessons.Lesson] = {}
+    unreadable: list[str] = []
     for name, file in _lesson_files().items():
         try:
-            found[name] = lessons.load(file)
-        except InputProblem as problem:
-            trouble.append(str(problem))
-    return found, trouble
+            readable[name] = lessons.load(file)
+        except InputError as error:
+            unreadable.append(str(error))
+    return readable, unreadable
 
 
 def lesson_file(name: str) -> str:
@@ -176,7 +198,7 @@ def lesson_file(name: str) -> str:
     return _lesson_files()[name].read_text(encoding="utf-8")
 
 
-def lesson_answer(question: lessons.Question) -> lessons.Answer:
+def lesson_answer(question: lessons.QuizItem) -> lessons.QuizAnswer:
     """What the current model says to a question of a lesson."""
     chosen = bert()
     return answer(chosen, "lesson", (repr(question),), lambda: lessons.answer(chosen, question))
@@ -189,26 +211,26 @@ def votes() -> dict[tuple[str, int], dict[str, int]]:
 
 
 @st.cache_resource
-def settle() -> None:
-    """Take what is imported out of the garbage collector's rounds: it stays for good, and there is much of it."""
+def freeze_gc() -> None:
+    """Exclude everything imported so far from garbage collection: it is never freed, and scanning it delays the pages."""
     gc.collect()
     gc.freeze()
 
 
 def bert() -> Bert:
-    """The model chosen in the sidebar: one that is offered, or a Hub name where those are allowed."""
+    """The model chosen above the page: one that is offered, or a Hub name where those are allowed."""
     return named(_chosen())
 
 
-def source() -> str:
+def checkpoint_path() -> str:
     """What `model.load` takes in another process or in copied code: the name of a shipped model, the folder of another."""
     path = folder(_chosen())
-    return path.name if path.parent == checkpoint.SHIPPED else str(path)
+    return path.name if path.parent == checkpoint.BUNDLED else str(path)
 
 
-def changed() -> float:
-    """When the current model was last written: what was found out before that is about another model."""
-    return checkpoint.written(folder(_chosen()))
+def model_modified() -> float:
+    """When the current model was last written: results from before that are about another model."""
+    return checkpoint.modified_at(folder(_chosen()))
 
 
 def _chosen() -> str:
@@ -221,16 +243,37 @@ def texts() -> tuple[str, str | None]:
     return st.session_state.get("a", DEFAULT_A), b if b and b.strip() else None
 
 
+def pair() -> tuple[str, str]:
+    """Sentence A and sentence B, which may be empty."""
+    a, b = texts()
+    return a, b or ""
+
+
+def nsp_evidence(chosen: Bert, a: str, b: str) -> evidence.NSPEvidence:
+    """Everything the answer about a pair rests on, with a bar that says how far it is."""
+
+    def compute() -> evidence.NSPEvidence:
+        bar = st.progress(0.0, READING)
+        steps = evidence.compute(chosen, nextsentence.encode_pair(chosen, a, b))
+        while not isinstance(step := next(steps), evidence.NSPEvidence):
+            bar.progress(min(1.0, step), READING)
+        bar.empty()
+        return step
+
+    return answer(chosen, "nsp evidence", (a, b), compute)
+
+
 def trace() -> Trace:
     """The current texts through the current model."""
-    return traced(bert(), *texts())
+    return trace_of(bert(), *texts())
 
 
-def traced(chosen: Bert, a: str, b: str | None, heads_off: Iterable[tuple[int, int]] = ()) -> Trace:
+def trace_of(chosen: Bert, a: str, b: str | None, heads_off: Iterable[tuple[int, int]] = ()) -> Trace:
     """Any texts through any loaded model, with all its heads or without some."""
     off = frozenset(heads_off)
-    return TRACES.get((chosen.about.fingerprint, a, b, off),
-                      lambda: chosen.trace(a, b, Edits(heads_off=off) if off else None))
+    return TRACES.get(
+        (chosen.info.fingerprint, a, b, off), lambda: chosen.trace(a, b, Edits(heads_off=off) if off else None)
+    )
 
 
 def head_summary(chosen: Bert, trace: Trace) -> pd.DataFrame:
@@ -240,21 +283,25 @@ def head_summary(chosen: Bert, trace: Trace) -> pd.DataFrame:
 
 def head_map(chosen: Bert, trace: Trace) -> tuple[heads.Divergence, np.ndarray]:
     """How far the heads lie apart on an input, and their places on a map: (layers × heads, 2)."""
+
     def compute() -> tuple[heads.Divergence, np.ndarray]:
-        divergence = heads.similarity(trace.attention)
-        return divergence, heads.plane(divergence.bits)
+        divergence = heads.js_divergence(trace.attention)
+        return divergence, heads.classical_mds(divergence.bits)
 
     return answer(chosen, "map", (trace.encoding, trace.gates.tobytes()), compute)
 
 
-def gathered(sentences: tuple[str, ...]) -> token_contexts.Contexts:
+def token_contexts(sentences: tuple[str, ...]) -> contexts.TokenContexts:
     """Every token of some sentences at every layer of the current model."""
     chosen = bert()
-    return STATES.get((chosen.about.fingerprint, "contexts", sentences),
-                      _spinning("Reading the text …", lambda: token_contexts.gather(chosen, sentences)))
+    return STATES.get(
+        (chosen.info.fingerprint, "contexts", sentences),
+        _spinning("Reading the text …", lambda: contexts.collect(chosen, sentences)),
+    )
 
 
-def index(folder: Path, layer: int) -> neighbours.Index:
+def index(folder: Path, layer: int) -> neighbours.NeighbourIndex:
     """One layer of a corpus that was indexed."""
-    return STATES.get((str(folder), "index", layer),
-                      _spinning("Opening the index …", lambda: corpus_index.load(folder, layer)))
+    return STATES.get(
+        (str(folder), "index", layer), _spinning("Opening the index …", lambda: corpus_index.load(folder, layer))
+    )

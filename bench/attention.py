@@ -15,7 +15,7 @@ import numpy as np
 from playwright.sync_api import Browser, Error, sync_playwright
 
 from app.components import bertviz
-from app.components.board import Choice, Picture, document
+from app.components.board import BoardData, BoardState, document
 from bench import timing
 from bench.timing import AS_USED, Row
 
@@ -30,55 +30,64 @@ def rows() -> Iterator[Row]:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("BERTSCOPE_CHROMIUM") or shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu"])
+            args=["--no-sandbox", "--disable-gpu"],
+        )
         file = Path(folder) / "page.html"
         for theirs, ours in VIEWS.items():
             for length in LENGTHS:
                 usual = 5 if length < 64 else 3
-                yield _against(browser, file, theirs, ours, length, min(usual, timing.at_most or usual))
-        yield _against(browser, file, "model_view", "model", 128, repeats=1)
-        yield _alone(browser, file)
+                yield _compare_views(browser, file, theirs, ours, length, min(usual, timing.at_most or usual))
+        yield _compare_views(browser, file, "model_view", "model", 128, repeats=1)
+        yield _one_layer(browser, file)
         yield from _switching(browser, file)
         browser.close()
 
 
 def _attention(length: int, layers: int = 12) -> tuple[np.ndarray, list[str]]:
-    drawn = np.random.default_rng(length).dirichlet(np.full(length, 0.2), (layers, 12, length)).astype(np.float32)
-    return drawn, ["[CLS]", *(f"word{i}" for i in range(length - 2)), "[SEP]"]
+    attention = np.random.default_rng(length).dirichlet(np.full(length, 0.2), (layers, 12, length)).astype(np.float32)
+    return attention, ["[CLS]", *(f"word{i}" for i in range(length - 2)), "[SEP]"]
 
 
-def _against(browser: Browser, file: Path, theirs: str, ours: str, length: int, repeats: int) -> Row:
+def _compare_views(browser: Browser, file: Path, theirs: str, ours: str, length: int, repeats: int) -> Row:
     weights, tokens = _attention(length)
-    picture = Picture(weights, tokens)
-    made = {
-        "ours": lambda: document(picture, "Attention", Choice(view=ours)),
+    board = BoardData(weights, tokens)
+    documents = {
+        "ours": lambda: document(board, "Attention", BoardState(view=ours)),
         "theirs": lambda: bertviz.document(theirs, weights, tokens, None, dark=False),
     }
-    wanted = {"ours": ".board[data-drawn]", "theirs": "svg"}
+    selectors = {"ours": ".board[data-drawn]", "theirs": "svg"}
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     sizes = {}
     for turn in range(repeats + (repeats > 1)):  # the first turn warms up
         for name in ("ours", "theirs") if turn % 2 else ("theirs", "ours"):
-            spent, sizes[name] = _shown(browser, file, made[name], wanted[name])
+            spent, sizes[name] = _time_on_screen(browser, file, documents[name], selectors[name])
             if turn or repeats == 1:
                 times[name].append(spent)
     smaller = sizes["theirs"] / sizes["ours"]
     note = f"{sizes['ours'] / 1e6:.2f} MB against {sizes['theirs'] / 1e6:.1f} MB: {smaller:.0f}× smaller"
     if max(times["theirs"]) >= PATIENCE:
         note += f"; BertViz not on screen in {PATIENCE} s"
-    return Row(f"{ours} view, 12×12 heads, {length} tokens", f"BertViz {theirs}", statistics.median(times["ours"]),
-               statistics.median(times["theirs"]), 5.0 if length >= 64 else None, note, AS_USED,
-               "both: from the weights to one offline page on the screen of the same Chromium", len(times["ours"]))
+    return Row(
+        f"{ours} view, 12×12 heads, {length} tokens",
+        f"BertViz {theirs}",
+        statistics.median(times["ours"]),
+        statistics.median(times["theirs"]),
+        5.0 if length >= 64 else None,
+        note,
+        AS_USED,
+        "both: from the weights to one offline page on the screen of the same Chromium",
+        len(times["ours"]),
+    )
 
 
-def _shown(browser: Browser, file: Path, made: Callable[[], str], wanted: str) -> tuple[float, int]:
+def _time_on_screen(browser: Browser, file: Path, document: Callable[[], str], selector: str) -> tuple[float, int]:
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     page.set_default_timeout(PATIENCE * 1000)
     started = time.perf_counter()
-    size = file.write_bytes(made().encode())
+    size = file.write_bytes(document().encode())
     try:
         page.goto(file.as_uri(), wait_until="commit")
-        page.wait_for_selector(wanted, state="attached")
+        page.wait_for_selector(selector, state="attached")
         page.evaluate(ON_SCREEN)
         return time.perf_counter() - started, size
     except Error:
@@ -87,32 +96,55 @@ def _shown(browser: Browser, file: Path, made: Callable[[], str], wanted: str) -
         page.close()
 
 
-def _alone(browser: Browser, file: Path) -> Row:
+def _one_layer(browser: Browser, file: Path) -> Row:
     weights, tokens = _attention(512, layers=1)
-    picture = Picture(weights, tokens, layers=[5], every_layer=12)
+    board = BoardData(weights, tokens, layers=[5], every_layer=12)
     times, size = [], 0
     for _ in range(3):
-        spent, size = _shown(browser, file, lambda: document(picture, "Attention", Choice("head", 5)), ".board[data-drawn]")
+        spent, size = _time_on_screen(
+            browser, file, lambda: document(board, "Attention", BoardState("head", 5)), ".board[data-drawn]"
+        )
         times.append(spent)
-    return Row("lines, one layer of 12 heads, 512 tokens", "5 s of patience", statistics.median(times), 5.0, 1.0,
-               f"{size / 1e6:.1f} MB", sides="ours only: from the weights to the screen", repeats=len(times))
+    return Row(
+        "lines, one layer of 12 heads, 512 tokens",
+        "5 s of patience",
+        statistics.median(times),
+        5.0,
+        1.0,
+        f"{size / 1e6:.1f} MB",
+        sides="ours only: from the weights to the screen",
+        repeats=len(times),
+    )
 
 
 def _switching(browser: Browser, file: Path) -> Iterator[Row]:
     """A key pressed on the board until the new picture is drawn; the budget is 50 ms."""
     for length in (64, 128):
         weights, tokens = _attention(length)
-        file.write_text(document(Picture(weights, tokens), "Attention", Choice(view="head")), encoding="utf-8")
+        file.write_text(document(BoardData(weights, tokens), "Attention", BoardState(view="head")), encoding="utf-8")
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(file.as_uri())
         stage = page.locator(".stage")
         for name, keys in (("head", ["ArrowRight"] * 12), ("view", ["3", "1", "2"] * 4)):
-            spent = [stage.evaluate("""(stage, key) => {
+            spent = [
+                stage.evaluate(
+                    """(stage, key) => {
                 const began = performance.now();
                 stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
                 stage.getBoundingClientRect();
                 return (performance.now() - began) / 1000;
-            }""", key) for key in keys]
-            yield Row(f"switching {name}, 12×12 heads, {length} tokens", "50 ms", statistics.median(spent), 0.05, 1.0,
-                      sides="ours only: from a key pressed to the new picture", repeats=len(spent))
+            }""",
+                    key,
+                )
+                for key in keys
+            ]
+            yield Row(
+                f"switching {name}, 12×12 heads, {length} tokens",
+                "50 ms",
+                statistics.median(spent),
+                0.05,
+                1.0,
+                sides="ours only: from a key pressed to the new picture",
+                repeats=len(spent),
+            )
         page.close()

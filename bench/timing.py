@@ -34,40 +34,60 @@ class Row:
 
     def __str__(self) -> str:
         """The row as it comes: one line, then what each side did."""
-        line = f"  {self.name}: {_seconds(self.ours)} against {_seconds(self.theirs)} ({self.against}), {self.ratio:.2f}×"
+        ours, theirs = _format_seconds(self.ours), _format_seconds(self.theirs)
+        line = f"  {self.name}: {ours} against {theirs} ({self.against}), {self.ratio:.2f}×"
         extra = "; ".join(part for part in (self.sides, self.note) if part)
         return f"{line} [{self.work}]" + (f"\n      {extra}" if extra else "")
 
 
-def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object], against: str,
-            aim: float | None = None, repeats: int = 9, note: str = "", work: str = AS_USED, sides: str = "") -> Row:
+def compare(
+    name: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    against: str,
+    aim: float | None = None,
+    repeats: int = 9,
+    note: str = "",
+    work: str = AS_USED,
+    sides: str = "",
+) -> Row:
     """Run both once to warm up, then in turn `repeats` times, and keep the medians."""
     repeats = min(repeats, at_most or repeats)
     ours(), theirs()
-    spent: tuple[list[float], list[float]] = ([], [])
+    seconds: tuple[list[float], list[float]] = ([], [])
     gc.collect()
     for turn in range(repeats):
-        pair = ((ours, spent[0]), (theirs, spent[1]))
+        pair = ((ours, seconds[0]), (theirs, seconds[1]))
         for action, times in pair if turn % 2 else reversed(pair):
             started = time.perf_counter()
             action()
             times.append(time.perf_counter() - started)
-    return Row(name, against, statistics.median(spent[0]), statistics.median(spent[1]), aim, note, work, sides, repeats)
+    return Row(name, against, statistics.median(seconds[0]), statistics.median(seconds[1]), aim, note, work, sides, repeats)
 
 
 def table(rows: list[Row]) -> str:
     """The rows as one plain table, with what each side does below it."""
     sides = list(dict.fromkeys(row.sides for row in rows if row.sides))
     cells = [["what", "against", "ours", "theirs", "ratio", "work", "aim", "runs"]]
-    cells += [[row.name, row.against, _seconds(row.ours), _seconds(row.theirs), f"{row.ratio:.2f}×",
-               row.work + (f" ({sides.index(row.sides) + 1})" if row.sides else ""), row.verdict, str(row.repeats)]
-              for row in rows]
+    cells += [
+        [
+            row.name,
+            row.against,
+            _format_seconds(row.ours),
+            _format_seconds(row.theirs),
+            f"{row.ratio:.2f}×",
+            row.work + (f" ({sides.index(row.sides) + 1})" if row.sides else ""),
+            row.verdict,
+            str(row.repeats),
+        ]
+        for row in rows
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     lines += ["", "Medians of runs in turn. Work: 'same' on both sides, or 'as used': what one gets from each."]
-    return "\n".join([*lines, *(f"({number}) {said}" for number, said in enumerate(sides, 1))])
+    return "\n".join([*lines, *(f"({number}) {text}" for number, text in enumerate(sides, 1))])
 
 
-def _seconds(value: float) -> str:
+def _format_seconds(value: float) -> str:
     return f"{value * 1e6:.1f} µs" if value < 1e-3 else f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"

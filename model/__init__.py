@@ -1,13 +1,41 @@
 """BERT, its checkpoints and its trace; works without the app, in a notebook."""
 
-from .bert import About, Batch, Bert, sinusoids
-from .checkpoint import Found, available, load, save
-from .config import SIZES, BertConfig, Part, ledger
-from .errors import CheckpointProblem, InputProblem, MissingHead, Problem
+from .bert import Batch, Bert, ModelInfo, sinusoids
+from .checkpoint import CheckpointInfo, available, load, save
+from .config import SIZES, BertConfig, ParameterCount, parameter_counts
+from .errors import BertscopeError, CheckpointError, InputError, MissingHeadError
 from .interventions import Edits
-from .tokenizer import Encoding, Token, WordPiece
-from .trace import Trace, activations, alike, states
+from .pretraining.loop import pretrain
+from .pretraining.settings import TrainingConfig
+from .tokenizer import Encoding, Token, WordPiece, as_texts
+from .trace import Trace, activations, batches_by_length, hidden_states
 
-__all__ = ["SIZES", "About", "Batch", "Bert", "BertConfig", "CheckpointProblem", "Edits", "Encoding", "Found",
-           "InputProblem", "MissingHead", "Part", "Problem", "Token", "Trace", "WordPiece", "activations", "alike",
-           "available", "ledger", "load", "save", "sinusoids", "states"]
+__all__ = [
+    "SIZES",
+    "Batch",
+    "Bert",
+    "BertConfig",
+    "BertscopeError",
+    "CheckpointError",
+    "CheckpointInfo",
+    "Edits",
+    "Encoding",
+    "InputError",
+    "MissingHeadError",
+    "ModelInfo",
+    "ParameterCount",
+    "Token",
+    "Trace",
+    "TrainingConfig",
+    "WordPiece",
+    "activations",
+    "as_texts",
+    "available",
+    "batches_by_length",
+    "hidden_states",
+    "load",
+    "parameter_counts",
+    "pretrain",
+    "save",
+    "sinusoids",
+]

@@ -1,17 +1,17 @@
-"""What can go wrong at the door, said in one sentence a student understands."""
+"""Errors of the user's making: one sentence that says what is wrong and what is needed."""
 
 
-class Problem(Exception):
-    """Something the user can mend; `str(problem)` is the sentence to show."""
+class BertscopeError(Exception):
+    """Something the user can correct; `str(error)` is the sentence to show."""
 
 
-class InputProblem(Problem):
-    """The text, or what was asked of it, cannot be used."""
+class InputError(BertscopeError):
+    """A text or an argument that cannot be used."""
 
 
-class CheckpointProblem(Problem):
-    """A folder or file is not a checkpoint we can load."""
+class CheckpointError(BertscopeError):
+    """A folder or file that is not a checkpoint we can load."""
 
 
-class MissingHead(Problem):
-    """The question needs a head that this checkpoint does not have."""
+class MissingHeadError(BertscopeError):
+    """A head that the checkpoint does not have."""

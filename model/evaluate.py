@@ -1,117 +1,141 @@
-"""`python3 run.py evaluate`: ask a checkpoint about documents that were held out of its training."""
+"""`python3 run.py evaluate`: MLM and NSP scores of a checkpoint on documents that were held out of its training."""
 
 import argparse
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
-from . import checkpoint
+from . import checkpoint, command
 from .bert import Bert
-from .errors import InputProblem, Problem
-from .pretraining import corpus, objective, token_store
-from .pretraining.masking import Mix
+from .errors import InputError
+from .pretraining import corpus, evaluation, token_store
+from .pretraining.masking import MaskingStrategy
 from .pretraining.sentence_pairs import NEGATIVES
-from .pretraining.token_store import Store
+from .pretraining.token_store import TokenStore
 
 GUESSES = 5
 
+# by the name of a corpus: its held-out documents of several sentences, and those of one
+Heldout = Mapping[str, tuple[TokenStore, TokenStore]]
 
-def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python3 run.py evaluate", description=__doc__)
+
+def main(argv: list[str] | None = None) -> int:
+    parser = command.parser("evaluate", __doc__)
     add = parser.add_argument
     add("checkpoint", help="a shipped name or a checkpoint folder")
-    add("--corpus", nargs="+", type=Path, metavar="PATH",
-        help="the texts it was trained with, a corpus each; the documents that training holds out are asked (default: "
-             "the texts kept in the checkpoint's own folder)")
-    add("--hold-out", type=int, default=60, metavar="N",
-        help="1 document in N, as in training; 1 for all of them (default %(default)s)")
+    add(
+        "--corpus",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="the texts it was trained with, a corpus each, of which training holds documents out (default: those in the "
+        "checkpoint's own folder)",
+    )
+    add(
+        "--hold-out",
+        type=int,
+        default=60,
+        metavar="N",
+        help="1 document in N, as in training; 1 for all of them (default %(default)s)",
+    )
     add("--pairs", type=int, default=1024, help="pairs of each corpus, 0 for none (default %(default)s)")
     add("--length", type=int, default=128, help="wordpieces of a pair at most (default %(default)s)")
-    add("--singles", type=int, default=2048, metavar="N",
-        help="single sentences of each corpus with one word hidden, 0 for none (default %(default)s)")
+    add(
+        "--singles",
+        type=int,
+        default=2048,
+        metavar="N",
+        help="single sentences of each corpus with one word masked, 0 for none (default %(default)s)",
+    )
     add("--cloze", type=Path, metavar="FILE", help="also the guesses for each line of this file that has a [MASK]")
-    options = parser.parse_args(words)
-    try:
-        return _evaluate(options)
-    except Problem as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    return command.run(_evaluate, parser, argv)
 
 
-def _evaluate(options: argparse.Namespace) -> int:
-    bert = checkpoint.load(options.checkpoint)
-    with tempfile.TemporaryDirectory() as place:
-        if options.corpus or not options.cloze:
-            corpora = _held(options, bert, Path(place))
-            if options.pairs:
-                _pairs(bert, corpora, options)
-            if options.singles:
-                _singles(bert, corpora, options)
-    if options.cloze:
-        _cloze(bert, options.cloze)
-    return 0
+def _evaluate(args: argparse.Namespace) -> None:
+    bert = checkpoint.load(args.checkpoint)
+    if args.corpus or not args.cloze:
+        with tempfile.TemporaryDirectory() as folder:
+            heldout = _heldout(args, bert, Path(folder))
+            if args.pairs:
+                _print_pairs(bert, heldout, args)
+            if args.singles:
+                _print_singles(bert, heldout, args)
+    if args.cloze:
+        _print_guesses(bert, args.cloze)
 
 
-def _pairs(bert: Bert, corpora: dict[str, tuple[Store, Store]], options: argparse.Namespace) -> None:
-    print(f"{bert.about.name}: {options.pairs:,} pairs of held-out documents of each corpus, 15 % chosen, 80/10/10")
-    print(f"{'corpus':24} {'NotNext from':18} {'word loss':>10} {'words right':>12} {'pair loss':>10} {'pairs right':>12}")
-    for name, (held, _) in corpora.items():
-        for negatives in NEGATIVES if len(held) > 1 else ():
+def _print_pairs(bert: Bert, heldout: Heldout, args: argparse.Namespace) -> None:
+    print(f"{bert.info.name}: {args.pairs:,} pairs of held-out documents of each corpus, 15 % selected, 80/10/10")
+    print(f"{'corpus':24} {'NotNext from':18} {'MLM loss':>10} {'MLM accuracy':>13} {'NSP loss':>10} {'NSP accuracy':>13}")
+    for name, (documents, _) in heldout.items():
+        for negatives in NEGATIVES if len(documents) > 1 else ():
+            row = f"{name:24} {negatives + ' document':18}"
             try:
-                scores = objective.evaluate(bert, held, Mix(), options.length, negatives, options.pairs)
-            except InputProblem as problem:
-                print(f"{name:24} {negatives + ' document':18} {problem}")
+                scores = evaluation.evaluate(bert, documents, MaskingStrategy(), args.length, negatives, args.pairs)
+            except InputError as error:
+                print(f"{row} {error}")
                 continue
-            print(f"{name:24} {negatives + ' document':18} {scores.mlm_loss:10.3f} {scores.mlm_accuracy:12.1%} "
-                  f"{scores.nsp_loss:10.3f} {scores.nsp_accuracy:12.1%}", flush=True)
+            print(
+                f"{row} {scores.mlm_loss:10.3f} {scores.mlm_accuracy:13.1%} {scores.nsp_loss:10.3f} "
+                f"{scores.nsp_accuracy:13.1%}",
+                flush=True,
+            )
 
 
-def _singles(bert: Bert, corpora: dict[str, tuple[Store, Store]], options: argparse.Namespace) -> None:
-    print(f"{bert.about.name}: held-out sentences alone, one word hidden in each")
-    print(f"{'corpus':24} {'sentences':>10} {'first':>8} {'among five':>11} {'of letters, first':>18} {'among five':>11}")
-    for name, stores in corpora.items():
-        scores = objective.hidden_words(bert, stores, options.singles)
-        print(f"{name:24} {scores.sentences:10,} {scores.first:8.1%} {scores.among_five:11.1%} "
-              f"{scores.letters_first:18.1%} {scores.letters_among_five:11.1%}", flush=True)
+def _print_singles(bert: Bert, heldout: Heldout, args: argparse.Namespace) -> None:
+    print(f"{bert.info.name}: held-out sentences alone, one word masked in each")
+    print(f"{'corpus':24} {'sentences':>10} {'top 1':>8} {'top 5':>8} {'of letters, top 1':>18} {'top 5':>8}")
+    for name, stores in heldout.items():
+        scores = evaluation.cloze_accuracy(bert, stores, args.singles)
+        print(
+            f"{name:24} {scores.sentences:10,} {scores.top1:8.1%} {scores.top5:8.1%} "
+            f"{scores.alphabetic_top1:18.1%} {scores.alphabetic_top5:8.1%}",
+            flush=True,
+        )
 
 
-def _cloze(bert: Bert, file: Path) -> None:
-    for line in corpus.decoded(file.read_bytes(), file.name).splitlines():
+def _print_guesses(bert: Bert, file: Path) -> None:
+    """The first guesses for every [MASK] of every line of a file."""
+    for line in corpus.decode_utf8(file.read_bytes(), file.name).splitlines():
         if "[MASK]" not in line:
             continue
         encoding = bert.tokenizer.encode(line)
-        places = torch.tensor([place for place, piece in enumerate(encoding.ids) if piece == bert.tokenizer.mask])
+        positions = torch.tensor([p for p, token_id in enumerate(encoding.ids) if token_id == bert.tokenizer.mask_id])
         with torch.no_grad():
-            chances = bert.words(bert.at(torch.zeros_like(places), places, encoding)).softmax(-1)
-        for row in chances:
-            best = row.topk(GUESSES)
-            guesses = (f"{bert.tokenizer.words[word]} {chance:.0%}"
-                       for word, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True))
+            states = bert.states_at(torch.zeros_like(positions), positions, encoding)
+            probabilities = bert.mlm_logits(states).softmax(-1)  # (masks, vocabulary)
+        for row in probabilities:
+            top = row.topk(GUESSES)
+            guesses = (
+                f"{bert.tokenizer.vocabulary[token_id]} {probability:.0%}"
+                for token_id, probability in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+            )
             print(f"{line}  {', '.join(guesses)}")
 
 
-def _held(options: argparse.Namespace, bert: Bert, place: Path) -> dict[str, tuple[Store, Store]]:
-    """The held-out documents of each corpus, those of several sentences and those of one."""
-    inside = Path(options.checkpoint) / "corpus"
-    if options.corpus is None:
-        folders = [path for path in (inside, *sorted(inside.glob("*"))) if token_store.complete(path)]
+def _heldout(args: argparse.Namespace, bert: Bert, temporary: Path) -> Heldout:
+    """The held-out documents of the corpora named, or of those in the checkpoint's own folder."""
+    if args.corpus is None:
+        inside = Path(args.checkpoint) / "corpus"
+        folders = [path for path in (inside, *sorted(inside.glob("*"))) if token_store.is_complete(path)]
         if not folders:
-            raise InputProblem("Name the texts it was trained with: --corpus with text files or folders.")
+            raise InputError(f"{args.checkpoint} holds no corpus; name the texts it was trained with: --corpus.")
     else:
         folders = []
-        for number, path in enumerate(options.corpus):
+        for number, path in enumerate(args.corpus):
             folder = path
-            if not token_store.complete(path):
-                folder = place / f"{number}-{path.name.split('.')[0]}"
-                for _ in token_store.build(corpus.documents(path), bert.tokenizer, folder, options.hold_out):
+            if not token_store.is_complete(path):
+                folder = temporary / f"{number}-{path.name.split('.')[0]}"
+                for _ in token_store.build(corpus.documents(path), bert.tokenizer, folder, args.hold_out):
                     pass
             folders.append(folder)
-    corpora = {folder.name: (Store(folder / "held"), Store(folder / "held-single")) for folder in folders}
-    for held in (part for parts in corpora.values() for part in parts):
-        held.check(bert.tokenizer)
-    return corpora
+    heldout = {folder.name: (TokenStore(folder / "heldout"), TokenStore(folder / "heldout-single")) for folder in folders}
+    for store in (store for stores in heldout.values() for store in stores):
+        store.check(bert.tokenizer)
+    return heldout
 
 
 if __name__ == "__main__":

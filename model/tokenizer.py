@@ -1,4 +1,4 @@
-"""WordPiece: text or a pair of texts -> Encoding, remembering where every piece came from."""
+"""WordPiece: a text or a pair -> an Encoding whose tokens know their word, segment and characters."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from .errors import CheckpointProblem, InputProblem
+from .errors import CheckpointError, InputError
 
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One wordpiece of the input and where it comes from."""
+    """One wordpiece of the input, its word, segment and characters."""
 
     text: str
     id: int
@@ -25,26 +25,29 @@ class Token:
     span: tuple[int, int] | None  # characters of its segment's text
 
     @property
-    def special(self) -> bool:
-        """Whether BERT put it there: [CLS], [SEP] or padding, not a word of the text."""
+    def is_special(self) -> bool:
+        """Whether it is [CLS], [SEP] or padding, not of the text."""
         return self.word is None
 
     @property
-    def continues(self) -> bool:
-        """Whether it goes on with the word of the piece before it."""
+    def is_continuation(self) -> bool:
+        """Whether it continues the word of the piece before it."""
         return self.text.startswith("##")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoding:
-    """A packed input, [CLS] A [SEP] or [CLS] A [SEP] B [SEP], and how many pieces of A and B did not fit."""
+    """A packed input, [CLS] A [SEP] or [CLS] A [SEP] B [SEP], and how many wordpieces of A and B were truncated."""
 
     tokens: tuple[Token, ...]
     texts: tuple[str, ...]
-    cut: tuple[int, ...] = (0, 0)
+    truncated: tuple[int, ...] = (0, 0)
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"Encoding({len(self)} tokens: {' '.join(token.text for token in self.tokens)})"
 
     @property
     def ids(self) -> list[int]:
@@ -56,174 +59,203 @@ class Encoding:
 
     @property
     def note(self) -> str:
-        """What a reader must know about this input: what was cut, what is unknown. Empty when all is well."""
-        said = [f"{count} wordpieces were cut from the end of sentence {name}: the model reads at most "
-                f"{len(self)} at once." for name, count in zip("AB", self.cut, strict=False) if count]
+        """What was truncated or unknown, in words; empty when all is well."""
+        notes = [
+            f"{count} wordpieces were cut from the end of sentence {name}: the model reads at most {len(self)} at once."
+            for name, count in zip("AB", self.truncated, strict=False)
+            if count
+        ]
         unknown = [self.texts[t.segment][slice(*t.span)] for t in self.tokens if t.text == UNKNOWN and t.span]
         if unknown:
-            said.append(f"Not in the vocabulary, read as {UNKNOWN}: {', '.join(dict.fromkeys(unknown))}.")
-        return " ".join(said)
+            notes.append(f"Not in the vocabulary, read as {UNKNOWN}: {', '.join(dict.fromkeys(unknown))}.")
+        return " ".join(notes)
 
-    def replaced(self, changes: dict[int, tuple[int, str]]) -> "Encoding":
-        """The same input with (id, text) put at some positions; words and spans stay."""
+    def replace_tokens(self, changes: dict[int, tuple[int, str]]) -> "Encoding":
+        """The same input with other tokens, {position: (id, text)}; words and spans stay."""
         tokens = tuple(
             Token(changes[t.position][1], changes[t.position][0], t.segment, t.position, t.word, t.span)
-            if t.position in changes else t for t in self.tokens)
-        return Encoding(tokens, self.texts, self.cut)
+            if t.position in changes
+            else t
+            for t in self.tokens
+        )
+        return Encoding(tokens, self.texts, self.truncated)
 
 
 class WordPiece:
-    """A vocabulary and the rules that cut text into its pieces; never changed once made, so threads may share it."""
+    """A vocabulary and the rules that split text into its wordpieces; immutable, so threads may share it."""
 
     def __init__(self, fast: tokenizers.Tokenizer, lowercase: bool, limit: int = 512):
         fast.no_truncation()
         fast.no_padding()
-        self.fast, self.lowercase, self.limit = fast, lowercase, limit
+        self.backend, self.lowercase, self.max_length = fast, lowercase, limit
         missing = [name for name in SPECIAL if fast.token_to_id(name) is None]
         if missing:
-            raise CheckpointProblem(f"The vocabulary has no {', '.join(missing)}; BERT needs them.")
+            raise CheckpointError(f"The vocabulary has no {', '.join(missing)}; BERT needs them.")
         ids = fast.get_vocab()
-        self.size = max(ids.values()) + 1
-        self.words: list[str] = [UNKNOWN] * self.size  # id -> wordpiece
-        for word, index in ids.items():
-            self.words[index] = word
-        self.pad, self.unknown, self.cls, self.sep, self.mask = (ids[name] for name in SPECIAL)
-        self.special_ids = frozenset((self.pad, self.unknown, self.cls, self.sep, self.mask))
+        self.vocab_size = max(ids.values()) + 1
+        self.vocabulary: list[str] = [UNKNOWN] * self.vocab_size  # id -> wordpiece
+        for piece, index in ids.items():
+            self.vocabulary[index] = piece
+        self.pad_id, self.unknown_id, self.cls_id, self.sep_id, self.mask_id = (ids[name] for name in SPECIAL)
+        self.special_ids = frozenset((self.pad_id, self.unknown_id, self.cls_id, self.sep_id, self.mask_id))
 
-    def limited(self, limit: int) -> "WordPiece":
-        """The same vocabulary for a model that reads at most `limit` pieces at once."""
-        return self if limit == self.limit else WordPiece(self.fast, self.lowercase, limit)
+    def with_max_length(self, limit: int) -> "WordPiece":
+        """The same vocabulary for a model that reads at most `limit` wordpieces at once."""
+        return self if limit == self.max_length else WordPiece(self.backend, self.lowercase, limit)
 
-    def id(self, word: str) -> int | None:
+    def token_to_id(self, word: str) -> int | None:
         """The id of exactly this wordpiece, or None."""
-        return self.fast.token_to_id(word)
+        return self.backend.token_to_id(word)
 
-    def pieces(self, text: str) -> list[int]:
+    def piece_ids(self, text: str) -> list[int]:
         """The ids of a text, without [CLS] and [SEP]."""
-        return self.fast.encode(text, add_special_tokens=False).ids
+        return self.backend.encode(text, add_special_tokens=False).ids
 
     def encode(self, a: str, b: str | None = None) -> Encoding:
-        """Pack one text, or two, cutting the longer one first where they do not fit."""
-        texts = (_checked(a, "Sentence A"),) if not (b and b.strip()) else (
-            _checked(a, "Sentence A"), _checked(b, "Sentence B"))
-        return self._pack(texts, [self.fast.encode(text, add_special_tokens=False) for text in texts])
+        """Pack one text, or two, truncating the longer one first where they do not fit."""
+        texts = (_valid_text(a, "Sentence A"),)
+        if b and b.strip():
+            texts += (_valid_text(b, "Sentence B"),)
+        return self._pack(texts, [self.backend.encode(text, add_special_tokens=False) for text in texts])
 
     def encode_words(self, words: Sequence[str], second: Sequence[str] = ()) -> Encoding:
-        """Pack one sentence that is already split into words, or a pair; `Token.word` counts on from one to the other."""
+        """Pack a sentence split into words, or a pair; `Token.word` counts on from one to the other."""
         if not words:
-            raise InputProblem("A sentence needs at least one word.")
+            raise InputError("A sentence needs at least one word.")
         parts = [list(part) for part in (words, second) if part]
-        coded = [self.fast.encode(part, is_pretokenized=True, add_special_tokens=False) for part in parts]
+        encoded = [self.backend.encode(part, is_pretokenized=True, add_special_tokens=False) for part in parts]
         spans = []
-        for part, made in zip(parts, coded, strict=True):
+        for part, pieces in zip(parts, encoded, strict=True):
             starts = [0]
             for word in part:
                 starts.append(starts[-1] + len(word) + 1)
-            places = zip(made.offsets, made.word_ids, strict=True)
-            spans.append([(starts[word or 0] + start, starts[word or 0] + end) for (start, end), word in places])
-        return self._pack(tuple(" ".join(part) for part in parts), coded, spans)
+            offsets = zip(pieces.offsets, pieces.word_ids, strict=True)
+            spans.append([(starts[word or 0] + start, starts[word or 0] + end) for (start, end), word in offsets])
+        return self._pack(tuple(" ".join(part) for part in parts), encoded, spans)
 
     def encode_ids(self, a: Sequence[int], b: Sequence[int] | None = None) -> Encoding:
-        """Pack pieces given by id, without a text to point back to; either part may be empty."""
-        tokens = [Token(CLS, self.cls, 0, 0, None, None)]
+        """Pack wordpiece ids, without a text behind them; either part may be empty."""
+        tokens = [Token(CLS, self.cls_id, 0, 0, None, None)]
         for segment, ids in enumerate((a,) if b is None else (a, b)):
             for piece in ids:
-                text, last = self.words[piece], tokens[-1].word
+                text, last = self.vocabulary[piece], tokens[-1].word
                 word = last if text.startswith("##") and last is not None else len(tokens)
                 tokens.append(Token(text, piece, segment, len(tokens), word, None))
-            tokens.append(Token(SEP, self.sep, segment, len(tokens), None, None))
+            tokens.append(Token(SEP, self.sep_id, segment, len(tokens), None, None))
         return Encoding(tuple(tokens), ("",) * (1 if b is None else 2))
 
-    def _pack(self, texts, coded, spans=None) -> Encoding:
-        if all(piece == self.unknown for part in coded for piece in part.ids):
-            raise InputProblem("The vocabulary of this model knows none of these characters: every word would be "
-                               f"read as {UNKNOWN}. Choose a model for this script, or other words.")
-        kept = [len(part.ids) for part in coded]
-        room = self.limit - 1 - len(kept)
-        while sum(kept) > room:
-            kept[kept.index(max(kept))] -= 1
-        tokens, words = [Token(CLS, self.cls, 0, 0, None, None)], 0
-        for segment, (part, keep) in enumerate(zip(coded, kept, strict=True)):
-            places = spans[segment] if spans else part.offsets
-            for piece, text, word, span in zip(
-                    part.ids[:keep], part.tokens, part.word_ids, places, strict=False):
+    def _pack(
+        self,
+        texts: tuple[str, ...],
+        encoded: list[tokenizers.Encoding],
+        spans: list[list[tuple[int, int]]] | None = None,
+    ) -> Encoding:
+        if all(piece == self.unknown_id for part in encoded for piece in part.ids):
+            raise InputError(
+                "The vocabulary of this model knows none of these characters: every word would be "
+                f"read as {UNKNOWN}; a model for this script is needed."
+            )
+        lengths = [len(part.ids) for part in encoded]
+        max_pieces = self.max_length - 1 - len(lengths)  # beside [CLS] and a [SEP] for each text
+        while sum(lengths) > max_pieces:
+            lengths[lengths.index(max(lengths))] -= 1
+        tokens, words = [Token(CLS, self.cls_id, 0, 0, None, None)], 0
+        for segment, (part, length) in enumerate(zip(encoded, lengths, strict=True)):
+            offsets = spans[segment] if spans else part.offsets
+            for piece, text, word, span in zip(part.ids[:length], part.tokens, part.word_ids, offsets, strict=False):
                 tokens.append(Token(text, piece, segment, len(tokens), words + (word or 0), tuple(span)))
             words += max((word or 0 for word in part.word_ids), default=-1) + 1
-            tokens.append(Token(SEP, self.sep, segment, len(tokens), None, None))
-        return Encoding(tuple(tokens), texts, tuple(len(c.ids) - k for c, k in zip(coded, kept, strict=True)))
+            tokens.append(Token(SEP, self.sep_id, segment, len(tokens), None, None))
+        truncated = tuple(len(part.ids) - length for part, length in zip(encoded, lengths, strict=True))
+        return Encoding(tuple(tokens), texts, truncated)
 
     def save(self, folder: Path) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json, as `transformers` reads them."""
-        self.fast.save(str(folder / "tokenizer.json"))
-        (folder / "vocab.txt").write_text("".join(word + "\n" for word in self.words), encoding="utf-8", newline="\n")
-        described = {"tokenizer_class": "BertTokenizer", "do_lower_case": self.lowercase,
-                     "model_max_length": self.limit, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK,
-                     "pad_token": PAD, "unk_token": UNKNOWN}
-        (folder / "tokenizer_config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+        self.backend.save(str(folder / "tokenizer.json"))
+        (folder / "vocab.txt").write_text("".join(word + "\n" for word in self.vocabulary), encoding="utf-8", newline="\n")
+        config = {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": self.lowercase,
+            "model_max_length": self.max_length,
+            "cls_token": CLS,
+            "sep_token": SEP,
+            "mask_token": MASK,
+            "pad_token": PAD,
+            "unk_token": UNKNOWN,
+        }
+        (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def _checked(text: str, name: str) -> str:
+def as_texts(texts: str | Iterable[str]) -> list[str]:
+    """Texts as a list; a single `str` is one text, not a sequence of letters."""
+    return [texts] if isinstance(texts, str) else list(texts)
+
+
+def _valid_text(text: str, name: str) -> str:
     if not text.strip():
-        raise InputProblem(f"{name} is empty: type a few words.")
+        raise InputError(f"{name} is empty; at least one word is needed.")
     if not text.isprintable():
         # lone surrogates cannot leave Python as UTF-8, and no vocabulary has them
         text = text.encode("utf-8", "replace").decode("utf-8")
     return text
 
 
-def read(folder: Path, limit: int = 512) -> WordPiece:
+def load(folder: Path, limit: int = 512) -> WordPiece:
     """The tokenizer of a checkpoint folder: tokenizer.json, or vocab.txt with its lower-casing."""
     settings = {}
     if (folder / "tokenizer_config.json").is_file():
         try:
             settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
         except ValueError as error:
-            raise CheckpointProblem(f"{folder / 'tokenizer_config.json'} is not readable as JSON ({error}).") from None
+            raise CheckpointError(f"{folder / 'tokenizer_config.json'} is not readable as JSON ({error}).") from None
         if not isinstance(settings, dict):
-            raise CheckpointProblem(f"{folder / 'tokenizer_config.json'} holds no JSON object.")
+            raise CheckpointError(f"{folder / 'tokenizer_config.json'} holds no JSON object.")
     lowercase = bool(settings.get("do_lower_case", True))
-    whole, plain = folder / "tokenizer.json", folder / "vocab.txt"
+    tokenizer_json, vocab_txt = folder / "tokenizer.json", folder / "vocab.txt"
     try:
-        if whole.is_file():
-            fast = tokenizers.Tokenizer.from_file(str(whole))
+        if tokenizer_json.is_file():
+            fast = tokenizers.Tokenizer.from_file(str(tokenizer_json))
             lowercase = fast.normalizer is not None and "A" not in fast.normalizer.normalize_str("A")
-        elif plain.is_file():
-            # at line ends only: other separators of Unicode, where splitlines() cuts too, are words of some vocabularies
-            words = [line.removesuffix("\r") for line in plain.read_bytes().decode("utf-8").removesuffix("\n").split("\n")]
+        elif vocab_txt.is_file():
+            # at line ends only: other separators of Unicode, where splitlines() splits too, are words of some vocabularies
+            words = [
+                line.removesuffix("\r") for line in vocab_txt.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+            ]
             fast = _wordpiece({word: index for index, word in enumerate(words)}, lowercase)
         else:
-            raise CheckpointProblem(f"{folder} has neither tokenizer.json nor vocab.txt.")
-    except CheckpointProblem:
+            raise CheckpointError(f"{folder} has neither tokenizer.json nor vocab.txt.")
+    except CheckpointError:
         raise
     except Exception as error:  # the Rust side raises plain Exception for every kind of bad file
-        raise CheckpointProblem(f"The tokenizer in {folder} cannot be read ({error}).") from None
+        raise CheckpointError(f"The tokenizer in {folder} cannot be read ({error}).") from None
     if not isinstance(fast.model, models.WordPiece):
-        raise CheckpointProblem(f"{whole} holds a {type(fast.model).__name__} tokenizer; BERT uses WordPiece.")
+        raise CheckpointError(f"{tokenizer_json} holds a {type(fast.model).__name__} tokenizer; BERT uses WordPiece.")
     return WordPiece(fast, lowercase, limit)
 
 
-def from_words(words: Iterable[str], lowercase: bool = True, limit: int = 512) -> WordPiece:
-    """A tokenizer over a given list of wordpieces, the five special ones first."""
-    ordered = list(dict.fromkeys([*SPECIAL, *words]))
-    return WordPiece(_wordpiece({word: index for index, word in enumerate(ordered)}, lowercase), lowercase, limit)
+def from_vocabulary(words: Iterable[str], lowercase: bool = True, limit: int = 512) -> WordPiece:
+    """A tokenizer over a list of wordpieces, the five special ones first."""
+    vocabulary = list(dict.fromkeys([*SPECIAL, *words]))
+    return WordPiece(_wordpiece({word: index for index, word in enumerate(vocabulary)}, lowercase), lowercase, limit)
 
 
-def train(texts: Iterable[str], size: int = 8000, lowercase: bool = True, limit: int = 512,
-          characters: Iterable[str] = ()) -> WordPiece:
-    """Learn a vocabulary of at most `size` pieces from texts, read one after the other.
+def train(
+    texts: Iterable[str], size: int = 8000, lowercase: bool = True, limit: int = 512, characters: Iterable[str] = ()
+) -> WordPiece:
+    """Learn a vocabulary of at most `size` wordpieces from texts, one after the other. Schuster & Nakajima (2012).
 
-    The trainer numbers the continuing letters in no fixed order, and later ties hang on it: told all `characters`
-    of the texts beforehand, the same texts always give the same vocabulary.
+    The trainer numbers the continuing letters in no fixed order, and later ties depend on it: with all `characters`
+    of the texts known beforehand, the same texts always give the same vocabulary.
     """
     fast = _wordpiece({name: index for index, name in enumerate(SPECIAL)}, lowercase)
     rules = normalizers.BertNormalizer(lowercase=lowercase)
     letters = sorted({letter for character in characters for letter in rules.normalize_str(character).strip()})
-    split = pre_tokenizers.BertPreTokenizer()  # a mark that it sets apart never continues a word
+    split = pre_tokenizers.BertPreTokenizer()  # punctuation, which it splits off, never continues a word
     first = [*SPECIAL, *(f"##{letter}" for letter in letters if len(split.pre_tokenize_str(f"a{letter}")) == 1)]
     trainer = trainers.WordPieceTrainer(vocab_size=max(size, len(first)), special_tokens=first, show_progress=False)
-    fast.train_from_iterator(texts, trainer)
+    fast.train_from_iterator([texts] if isinstance(texts, str) else texts, trainer)
     learned = fast.get_vocab()
-    return from_words(sorted(learned, key=lambda word: learned[word]), lowercase, limit)
+    return from_vocabulary(sorted(learned, key=lambda word: learned[word]), lowercase, limit)
 
 
 def _wordpiece(vocabulary: dict[str, int], lowercase: bool) -> tokenizers.Tokenizer:
@@ -233,7 +265,9 @@ def _wordpiece(vocabulary: dict[str, int], lowercase: bool) -> tokenizers.Tokeni
     fast.decoder = decoders.WordPiece()
     if SEP in vocabulary and CLS in vocabulary:
         fast.post_processor = processors.TemplateProcessing(
-            single=f"{CLS}:0 $A:0 {SEP}:0", pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
-            special_tokens=[(CLS, vocabulary[CLS]), (SEP, vocabulary[SEP])])
+            single=f"{CLS}:0 $A:0 {SEP}:0",
+            pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
+            special_tokens=[(CLS, vocabulary[CLS]), (SEP, vocabulary[SEP])],
+        )
     fast.add_special_tokens([name for name in SPECIAL if name in vocabulary])
     return fast

@@ -1,4 +1,4 @@
-"""A training run replayed: what a model said about one sentence at each snapshot kept while it learned."""
+"""A training run replayed: what a model predicts for one sentence at each snapshot of its training."""
 
 import csv
 import json
@@ -10,15 +10,15 @@ import pandas as pd
 
 import model
 
-from . import cloze
+from . import cloze, heads
 
 QUESTION = "Anna and her brother like the market and [MASK] there every Friday."  # of the small world
-COURSE = ("step", "mlm_loss", "nsp_loss", "held_mlm_accuracy", "held_nsp_accuracy")
+COURSE = ("step", "mlm_loss", "nsp_loss", "heldout_mlm_accuracy", "heldout_nsp_accuracy")
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A checkpoint kept after some steps of a run."""
+    """A checkpoint saved after some steps of a run."""
 
     step: int
     path: Path
@@ -26,72 +26,100 @@ class Snapshot:
 
 def snapshots(run: Path) -> list[Snapshot]:
     """The snapshots of a run, the first step first, and the finished model last; empty for a run without any."""
-    kept = sorted((run / "snapshots").glob("[0-9]*"))
-    found = [Snapshot(int(path.name), path) for path in kept if (path / "config.json").is_file()]
+    folders = sorted((run / "snapshots").glob("[0-9]*"))
+    saved = [Snapshot(int(folder.name), folder) for folder in folders if (folder / "config.json").is_file()]
     steps = history(run)["step"]
-    if found and (run / "config.json").is_file() and len(steps) and steps.iloc[-1] > found[-1].step:
-        found.append(Snapshot(int(steps.iloc[-1]), run))
-    return found
+    if saved and (run / "config.json").is_file() and len(steps) and steps.iloc[-1] > saved[-1].step:
+        saved.append(Snapshot(int(steps.iloc[-1]), run))
+    return saved
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one snapshot makes of a sentence: its best words behind the first [MASK], and where each head looks."""
+class SnapshotPrediction:
+    """What one snapshot predicts behind the first [MASK] of a sentence, and its attention."""
 
     words: dict[str, float]  # best first
-    texts: list[str]
+    encoding: model.Encoding
     place: int  # of the [MASK]
     attention: np.ndarray  # (layers, heads, query, key)
 
+    @property
+    def texts(self) -> list[str]:
+        """The wordpieces."""
+        return [token.text for token in self.encoding.tokens]
 
-def answer(path: Path, text: str, k: int = 40) -> Answer:
-    """Ask one snapshot."""
+    @property
+    def head(self) -> tuple[int, int]:
+        """The (layer, head) worth showing first for the [MASK]."""
+        return heads.most_informative(self.attention.astype(np.float32), self.encoding, [self.place])
+
+    def top(self, k: int) -> pd.DataFrame:
+        """word, probability of the k most probable words behind the [MASK], best first."""
+        return pd.DataFrame(list(self.words.items())[:k], columns=["word", "probability"])
+
+    def strongest_target(self, layer: int, head: int) -> tuple[str, float]:
+        """The wordpiece that this head attends to most from the [MASK], and its weight."""
+        weights = self.attention[layer, head, self.place]
+        return self.texts[int(weights.argmax())], float(weights.max())
+
+    def __repr__(self) -> str:
+        word, probability = next(iter(self.words.items()))
+        return f"SnapshotPrediction({word!r} {probability:.2f}, {len(self.texts)} tokens)"
+
+
+def predict(path: Path, text: str, k: int = 40) -> SnapshotPrediction:
+    """The prediction of one snapshot: its k most probable words."""
     bert = model.load(path)
     encoding = bert.tokenizer.encode(text)
-    place = cloze.masks(bert, encoding)[0]
-    best = cloze.best(bert, encoding, [place], k)
+    place = cloze.mask_positions(bert, encoding)[0]
+    best = cloze.predict(bert, encoding, [place], k)
     trace = bert.trace(text)
-    return Answer(dict(zip(best["word"], best["probability"], strict=True)), trace.texts, place,
-                  trace.attention.astype(np.float16))
+    return SnapshotPrediction(
+        dict(zip(best["word"], best["probability"], strict=True)),
+        trace.encoding,
+        place,
+        trace.attention.astype(np.float16),
+    )
 
 
-def followed(answers: dict[int, Answer], k: int = 5) -> pd.DataFrame:
-    """step, word, probability of the words that were ever said first, then of those probable at the end; k of them."""
-    final = list(answers.values())[-1].words if answers else {}
-    wanted = list(dict.fromkeys([*list(final)[: k - 2], *(next(iter(a.words)) for a in reversed(answers.values())),
-                                 *final]))[:k]
-    return pd.DataFrame([(step, word, said.words.get(word, 0.0)) for step, said in answers.items() for word in wanted],
-                        columns=["step", "word", "probability"])
-
-
-def telling(said: Answer) -> int:
-    """The head, counted through all layers, that looks from the hidden word most at one other word of the text."""
-    row = said.attention[:, :, said.place].astype(np.float32).copy()  # (layers, heads, key)
-    row[:, :, [0, said.place, *(at for at, text in enumerate(said.texts) if text in ("[SEP]", ".", ","))]] = 0
-    return int(row.max(-1).argmax())
+def followed(predictions: dict[int, SnapshotPrediction], k: int = 5) -> pd.DataFrame:
+    """step, word, probability of k words: the most probable at the end, and those that were ever most probable."""
+    final = list(predictions.values())[-1].words if predictions else {}
+    ever_first = [next(iter(prediction.words)) for prediction in reversed(predictions.values())]
+    words = list(dict.fromkeys([*list(final)[: k - 2], *ever_first, *final]))[:k]
+    return pd.DataFrame(
+        [(step, word, prediction.words.get(word, 0.0)) for step, prediction in predictions.items() for word in words],
+        columns=["step", "word", "probability"],
+    )
 
 
 def question(run: Path) -> str:
-    """A sentence with a hidden word to ask a run about: its own, or one of the small world."""
+    """A sentence with a [MASK] to follow through a run: its own, or one of the small world."""
     path = run / "question.txt"
     return path.read_text(encoding="utf-8").strip() if path.is_file() else QUESTION
 
 
 def course(progress: list[dict]) -> pd.DataFrame:
-    """The same table as `history` from what a run under way has said so far."""
-    return pd.DataFrame([{name: said.get(name, np.nan) for name in COURSE} for said in progress if "mlm_loss" in said],
-                        columns=list(COURSE))
+    """The same table as `history` from the progress of a run under way."""
+    rows = [{name: step.get(name, np.nan) for name in COURSE} for step in progress if "mlm_loss" in step]
+    return pd.DataFrame(rows, columns=list(COURSE))
 
 
 def history(run: Path) -> pd.DataFrame:
-    """The course of a run as it was written down: step, losses and accuracies, held-out ones where they were asked."""
+    """The log of a run: step, losses and accuracies, held-out ones at the steps that evaluated them."""
     try:
         with (run / "history.csv").open(encoding="utf-8") as file:
-            rows = [{name: float(value) if value else np.nan for name, value in row.items()}
-                    for row in csv.DictReader(file)]
+            rows = [{name: float(value) if value else np.nan for name, value in row.items()} for row in csv.DictReader(file)]
     except FileNotFoundError:
         rows = []
     return pd.DataFrame(rows, columns=list(rows[0]) if rows else ["step"])
+
+
+def values_at(history: pd.DataFrame, step: int | None = None) -> dict[str, float]:
+    """The last known value of each column of `history` up to a step, or to the end; columns without any are left out."""
+    rows = history if step is None else history[history["step"] <= step]
+    known = rows.ffill().tail(1).dropna(axis=1)
+    return {} if known.empty else {str(name): float(value) for name, value in known.iloc[0].items()}
 
 
 def ceiling(run: Path) -> dict[str, float]:

@@ -1,5 +1,6 @@
-"""What every test may ask for."""
+"""Fixtures for all tests."""
 
+import copy
 import os
 import shutil
 import socket
@@ -17,10 +18,11 @@ import torch
 
 import model
 from model import Bert, BertConfig, tokenizer
+from tests.second_device import Elsewhere, TwoDevices
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# one thread: the tests are many small works, and two busy cores would only wait for each other
+# one thread: the tests are many small computations, and two threads would only wait for each other
 torch.set_num_threads(1)
 
 
@@ -31,22 +33,33 @@ def english() -> Bert:
 
 
 @pytest.fixture(scope="session")
-def little() -> Bert:
+def tiny_bert() -> Bert:
     """A random BERT of two layers over a vocabulary of a few dozen words: fast, and no two weights alike."""
     words = "the a cat dog sat ran on mat my is cute he likes play ##ing ##s new york . , ! ?".split()
     letters = "abcdefghijklmnopqrstuvwxyz"
-    pieces = tokenizer.from_words([*words, *letters, *(f"##{letter}" for letter in letters)])
-    config = BertConfig(pieces.size, 32, 2, 4, 64, 64, initializer_range=0.2)
-    return Bert.random(config, pieces, seed=1).requires_grad_(False)
+    pieces = tokenizer.from_vocabulary([*words, *letters, *(f"##{letter}" for letter in letters)])
+    config = BertConfig(pieces.vocab_size, 32, 2, 4, 64, 64, initializer_range=0.2)
+    return Bert.random_init(config, pieces, seed=1).requires_grad_(False)
+
+
+@pytest.fixture
+def away(tiny_bert: Bert) -> Iterator[Bert]:
+    """The tiny model on the other device; whatever is computed meanwhile knows both devices."""
+    bert = copy.deepcopy(tiny_bert)
+    for module in bert.modules():
+        for name, parameter in module.named_parameters(recurse=False):
+            setattr(module, name, torch.nn.Parameter(parameter.data.as_subclass(Elsewhere), requires_grad=False))
+    with TwoDevices():
+        yield bert
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
+def corpora() -> Path:
     """Corpora and a treebank that do not come with the project: tests that need them skip where they are absent."""
-    found = Path(os.environ.get("BERTSCOPE_DATA", ROOT.parent / "shared" / "data"))
-    if not found.is_dir():
-        pytest.skip(f"needs the corpora and the treebank at {found} (or named in BERTSCOPE_DATA)")
-    return found
+    folder = Path(os.environ.get("BERTSCOPE_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"needs the corpora and the treebank at {folder} (or named in BERTSCOPE_DATA)")
+    return folder
 
 
 @contextmanager
@@ -58,7 +71,11 @@ def serving(models: Path, folder: Path) -> Iterator[str]:
     with (folder / "log.txt").open("w+") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "app", "--port", str(port), "--no-browser", "--models", str(models)],
-            cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=os.environ | {"BERTSCOPE_RUNS": str(folder / "runs")})
+            cwd=ROOT,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"BERTSCOPE_RUNS": str(folder / "runs")},
+        )
         address = f"http://127.0.0.1:{port}"
         try:
             for _ in range(1200):
@@ -78,9 +95,11 @@ def serving(models: Path, folder: Path) -> Iterator[str]:
 def chromium():
     """A real browser."""
     from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("BERTSCOPE_CHROMIUM") or shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
         yield browser
         browser.close()

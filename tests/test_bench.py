@@ -1,15 +1,19 @@
-"""What is timed side by side, and how it is told."""
+"""What is timed side by side, and the table of it."""
+
+import importlib
 
 import pytest
 
 from bench import timing
+from bench.__main__ import NOT_BENCHES, main
 from bench.timing import AS_USED, SAME, Row, compare, table
+from tests.conftest import ROOT
 
 
 def test_both_sides_run_in_turn_and_neither_is_always_first():
     order: list[str] = []
     row = compare("work", lambda: order.append("ours"), lambda: order.append("theirs"), "them", repeats=4)
-    turns = [order[at: at + 2] for at in range(0, len(order), 2)]
+    turns = [order[at : at + 2] for at in range(0, len(order), 2)]
     assert row.repeats == len(turns) - 1 == 4  # one to warm up
     assert all(set(turn) == {"ours", "theirs"} for turn in turns)
     assert {turn[0] for turn in turns[1:]} == {"ours", "theirs"}
@@ -22,9 +26,11 @@ def test_a_quick_look_repeats_less(monkeypatch):
 
 
 def test_the_table_has_a_line_for_every_row_and_says_what_each_side_does_once():
-    rows = [Row("fast", "them", 0.5, 1.0, 1.5, work=SAME, sides="both: this", repeats=3),
-            Row("slow", "others", 2.0, 1.0, 1.5, work=AS_USED, sides="ours this, theirs that"),
-            Row("again", "them", 0.0005, 0.001, work=SAME, sides="both: this")]
+    rows = [
+        Row("fast", "them", 0.5, 1.0, 1.5, work=SAME, sides="both: this", repeats=3),
+        Row("slow", "others", 2.0, 1.0, 1.5, work=AS_USED, sides="ours this, theirs that"),
+        Row("again", "them", 0.0005, 0.001, work=SAME, sides="both: this"),
+    ]
     lines = table(rows).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:5]]
     assert cells[0] == ["what", "against", "ours", "theirs", "ratio", "work", "aim", "runs"]
@@ -37,6 +43,16 @@ def test_the_table_has_a_line_for_every_row_and_says_what_each_side_does_once():
 
 @pytest.mark.parametrize("work", [SAME, AS_USED])
 def test_a_row_says_as_it_comes_what_kind_of_comparison_it_is(work):
-    said = str(Row("fill", "pipeline", 0.5, 1.0, work=work, sides="both: five words", note="of 60 tokens"))
-    assert f"[{work}]" in said
-    assert all(part in said for part in ("fill", "pipeline", "2.00×", "both: five words", "of 60 tokens"))
+    line = str(Row("fill", "pipeline", 0.5, 1.0, work=work, sides="both: five words", note="of 60 tokens"))
+    assert f"[{work}]" in line
+    assert all(part in line for part in ("fill", "pipeline", "2.00×", "both: five words", "of 60 tokens"))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "bench").glob("*.py") if path.stem not in NOT_BENCHES))
+def test_every_bench_can_be_imported_and_has_rows(name: str):
+    assert callable(importlib.import_module(f"bench.{name}").rows)
+
+
+def test_an_unknown_bench_is_named_in_one_sentence(capsys: pytest.CaptureFixture[str]):
+    assert main(["speed"]) == 2
+    assert "no bench called speed; there are attention" in capsys.readouterr().err

@@ -1,17 +1,23 @@
 """The doors of the house open one way: model, then probes, then app."""
 
 import ast
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from model import BertscopeError
 
 ROOT = Path(__file__).resolve().parents[1]
 CLOSED = {
     "model": {"probes", "app", "streamlit", "plotly"},
     "probes": {"app", "streamlit", "plotly"},
-    "app/figures": {"streamlit"},
+    "app/figures": {"streamlit", "plotly"},
     "app/components": {"model"},
 }
+
+SCREEN = re.compile(r"\b(click|sidebar|upload|button)(ed|s)?\b|\bpage\b(?! is a name)", re.IGNORECASE)
 
 
 def imported(path: Path) -> set[str]:
@@ -40,7 +46,7 @@ def test_only_the_session_keeps_caches():
 
 def test_nothing_is_loaded_from_the_network_by_a_page():
     files = [path for ending in ("*.py", "*.js", "*.css", "*.html", "*.svg") for path in (ROOT / "app").rglob(ending)]
-    wanted = ("src=\"http", "src='http", "href=\"http", "url(http", "@import", "//cdn")
+    wanted = ('src="http', "src='http", 'href="http', "url(http", "@import", "//cdn")
     assert not [path.name for path in files for mark in wanted if mark in path.read_text(encoding="utf-8")]
 
 
@@ -53,4 +59,61 @@ def test_everything_installed_is_pinned():
 
 def test_run_needs_nothing_but_python():
     import sys
+
     assert imported(ROOT / "run.py") <= sys.stdlib_module_names
+
+
+def test_no_page_does_arithmetic_on_arrays():
+    files = sorted((ROOT / "app" / "views").rglob("*.py"))
+    assert files
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in files
+        if "numpy" in imported(path)
+        or any(
+            isinstance(node, ast.Attribute) and node.attr in ("groupby", "argmax")
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        )
+    ]
+    assert wrong == []
+
+
+def test_no_two_public_classes_share_a_name():
+    paths = [path for room in ("model", "probes", "app") for path in (ROOT / room).rglob("*.py")]
+    names = Counter(
+        node.name
+        for path in paths
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_errors_of_model_and_probes_name_no_part_of_the_screen():
+    wrong = []
+    for path in (path for room in ("model", "probes") for path in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                text = " ".join(
+                    part.value
+                    for part in ast.walk(node.exc)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
+                if SCREEN.search(text):
+                    wrong.append((str(path.relative_to(ROOT)), text))
+    assert wrong == []
+
+
+def test_a_file_of_views_or_figures_has_the_name_of_a_page_or_a_chart():
+    vague = {"drawn", "familiar", "without", "sharing", "ordered", "sides", "answers", "lines", "words", "utils"}
+    vague |= {"helpers", "common", "base", "misc", "tools"}
+    files = [path for folder in ("views", "figures") for path in (ROOT / "app" / folder).rglob("*.py")]
+    assert [str(path.relative_to(ROOT)) for path in files if path.stem in vague] == []
+
+
+def test_the_queue_runs_what_stands_in_app_work_and_nothing_else():
+    from app.jobs import queue
+
+    with pytest.raises(BertscopeError):
+        queue.function("probes.probing.experiment:run")
+    assert callable(queue.function("app.work.probing:run"))

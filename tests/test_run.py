@@ -11,108 +11,140 @@ from urllib.request import urlopen
 import pytest
 
 import model
-from app.__main__ import flags, free
+from app.__main__ import free, options
 from model import smallworld
 from probes.probing import treebank
 from run import COMMANDS
 from tests.conftest import ROOT
 
 
-def said(*words: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "run.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
+def command(*argv: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "run.py", *argv], cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
 def test_help_lists_every_command_with_a_sentence():
-    shown = said("--help")
-    assert shown.returncode == 0
-    listed = dict(re.findall(r"^    (\w+) {2,}(\S.{15,})$", shown.stdout, re.MULTILINE))
+    process = command("--help")
+    assert process.returncode == 0
+    listed = dict(re.findall(r"^(\w+) {2,}(\S.{15,})$", process.stdout, re.MULTILINE))
     assert set(listed) == {*COMMANDS, "test"}
     assert len(set(listed.values())) == len(listed)
 
 
 def test_an_unknown_command_is_refused_with_the_list():
-    shown = said("dance")
-    assert shown.returncode == 2
-    assert all(re.search(rf"^    {command} ", shown.stdout, re.MULTILINE) for command in COMMANDS)
+    process = command("dance")
+    assert process.returncode == 2
+    assert all(re.search(rf"^{name} ", process.stdout, re.MULTILINE) for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "test"])
-def test_every_command_explains_itself_and_installs_nothing(command):
-    shown = said(command, "--help")
-    assert shown.returncode == 0, shown.stderr
-    assert f"run.py {command}" in shown.stdout
-    assert "Installing" not in shown.stdout
+@pytest.mark.parametrize("name", [*COMMANDS, "test"])
+def test_every_command_explains_itself_and_installs_nothing(name: str):
+    process = command(name, "--help")
+    assert process.returncode == 0, process.stderr
+    assert f"run.py {name}" in process.stdout
+    assert "Installing" not in process.stdout
 
 
-def test_the_small_world_tells_its_stories(tmp_path):
-    shown = said("smallworld", "stories", "--seed", "3", "--count", "4")
-    told = shown.stdout.strip().split("\n\n")
-    assert shown.returncode == 0, shown.stderr
-    assert told == [text.strip() for text in smallworld.documents(3, 4)]
-    assert said("smallworld", "conllu", "--count", "2", "--out", str(tmp_path / "trees.conllu")).returncode == 0
+def test_the_small_world_writes_its_stories(tmp_path):
+    process = command("smallworld", "stories", "--seed", "3", "--count", "4")
+    texts = process.stdout.strip().split("\n\n")
+    assert process.returncode == 0, process.stderr
+    assert texts == [text.strip() for text in smallworld.documents(3, 4)]
+    assert command("smallworld", "conllu", "--count", "2", "--out", str(tmp_path / "trees.conllu")).returncode == 0
     stories = list(smallworld.stories(1, 2))
     assert (tmp_path / "trees.conllu").read_text(encoding="utf-8") == "".join(story.conllu() for story in stories)
     assert len(treebank.read(tmp_path / "trees.conllu").sentences) == sum(len(story.sentences) for story in stories)
 
 
-def test_the_small_world_makes_a_model_that_has_learned_nothing_and_knows_its_bound(tmp_path):
-    assert said("smallworld", "untrained", "--out", str(tmp_path / "untrained"), "--seed", "2").returncode == 0
+def test_the_small_world_saves_an_untrained_model_and_computes_its_bound(tmp_path):
+    assert command("smallworld", "untrained", "--out", str(tmp_path / "untrained"), "--seed", "2").returncode == 0
     assert model.load(tmp_path / "untrained").config.shape == model.load("smallworld").config.shape
-    bound = said("smallworld", "bound", "--pairs", "4")
+    bound = command("smallworld", "bound", "--pairs", "4")
     assert bound.returncode == 0, bound.stderr
     assert 0.5 < json.loads(bound.stdout)["accuracy"] <= 1
 
 
 def test_a_checkpoint_is_evaluated_on_what_was_held_out(tmp_path):
     (tmp_path / "stories.txt").write_text("\n\n".join(smallworld.documents(7, 40)), encoding="utf-8")
-    shown = said("evaluate", "smallworld", "--corpus", str(tmp_path / "stories.txt"), "--hold-out", "4", "--pairs", "24",
-                 "--length", "80")
-    assert shown.returncode == 0, shown.stderr
+    process = command(
+        "evaluate",
+        "smallworld",
+        "--corpus",
+        str(tmp_path / "stories.txt"),
+        "--hold-out",
+        "4",
+        "--pairs",
+        "24",
+        "--length",
+        "80",
+    )
+    assert process.returncode == 0, process.stderr
     row = r"^0-stories +(another|same) document +[\d.]+ +([\d.]+)% +[\d.]+ +([\d.]+)%$"
-    rows = re.findall(row, shown.stdout, re.MULTILINE)
+    rows = re.findall(row, process.stdout, re.MULTILINE)
     assert [row[0] for row in rows] == ["another", "same"]
-    assert all(float(words) > 70 for _, words, _ in rows)  # it knows these stories
+    assert all(float(mlm_accuracy) > 70 for _, mlm_accuracy, _ in rows)  # it learned such stories
     assert float(rows[0][2]) > 80
 
 
 def test_a_checkpoint_that_is_not_there_is_named_in_one_sentence():
-    shown = said("evaluate", "no-such-model", "--corpus", "README.md")
-    assert shown.returncode == 2
-    assert "no-such-model" in shown.stderr and "Traceback" not in shown.stderr
+    process = command("evaluate", "no-such-model", "--corpus", "README.md")
+    assert process.returncode == 2
+    assert "no-such-model" in process.stderr and "Traceback" not in process.stderr
 
 
 def test_a_models_folder_that_is_not_there_is_named():
-    shown = said("app", "--models", "no-such-folder")
-    assert shown.returncode == 2
-    assert "no-such-folder" in shown.stderr
+    process = command("app", "--models", "no-such-folder")
+    assert process.returncode == 2
+    assert "no-such-folder" in process.stderr
 
 
-def test_relative_paths_are_taken_from_where_the_user_stands(little, tmp_path):
+def test_relative_paths_are_taken_from_where_the_user_stands(tiny_bert, tmp_path):
     """And what lies there is not taken for a part of the project, whatever it is called."""
-    little.save(tmp_path / "my-bert")
+    tiny_bert.save(tmp_path / "my-bert")
     (tmp_path / "my.txt").write_text("\n\n".join(["The cat sat on the mat.\nMy dog is cute.\nHe likes New York."] * 130))
     (tmp_path / "model.py").write_text("raise SystemExit('this is not the project')\n")
-    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "evaluate", "my-bert", "--corpus", "my.txt", "--pairs",
-                            "8", "--length", "24"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert "my-bert: 8 pairs" in shown.stdout
+    process = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "run.py"),
+            "evaluate",
+            "my-bert",
+            "--corpus",
+            "my.txt",
+            "--pairs",
+            "8",
+            "--length",
+            "24",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "my-bert: 8 pairs" in process.stdout
 
 
 def test_a_relative_models_folder_is_looked_for_where_the_user_stands(tmp_path):
     (tmp_path / "mine").mkdir()
-    shown = subprocess.run([sys.executable, str(ROOT / "run.py"), "app", "--models", "mine", "--lessons", "no-such-folder"],
-                           cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert "--lessons no-such-folder: there is no such folder" in shown.stderr
+    process = subprocess.run(
+        [sys.executable, str(ROOT / "run.py"), "app", "--models", "mine", "--lessons", "no-such-folder"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "--lessons no-such-folder: there is no such folder" in process.stderr
 
 
-def test_settings_become_flags_that_streamlit_knows():
+def test_settings_are_options_that_streamlit_knows():
     from streamlit import config
+
     settings = tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8"))
-    made = list(flags(settings))
-    assert "--browser.gatherUsageStats=false" in made
-    assert "--runner.postScriptGC=false" in made
+    named = options(settings)
+    assert named["browser.gatherUsageStats"] is False
+    assert named["runner.postScriptGC"] is False
     known = config.get_config_options()
-    assert [flag for flag in made if flag[2:].split("=")[0] not in known] == []
+    assert [name for name in named if name not in known] == []
 
 
 def test_a_taken_port_gives_way_to_the_next():
@@ -125,12 +157,16 @@ def test_a_taken_port_gives_way_to_the_next():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without telling it")
 def test_who_ends_the_command_ends_what_it_started():
-    started = subprocess.Popen([sys.executable, "run.py", "--port", str(free("127.0.0.1", 8700)), "--no-browser"], cwd=ROOT,
-                               text=True, stdout=subprocess.PIPE)
-    assert started.stdout is not None
-    address = next(line.split()[-1] for line in started.stdout if "Bertscope is at" in line)
+    process = subprocess.Popen(
+        [sys.executable, "run.py", "--port", str(free("127.0.0.1", 8700)), "--no-browser"],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    address = next(line.split()[-1] for line in process.stdout if "Bertscope is at" in line)
     urlopen(address, timeout=20).close()
-    started.terminate()
-    started.wait(30)
+    process.terminate()
+    process.wait(30)
     with pytest.raises(OSError):
         urlopen(address, timeout=20)

@@ -1,4 +1,4 @@
-"""BertViz's own views as a page without a network: its scripts from installed packages, its tokens disarmed."""
+"""BertViz's own views as a page without a network: its scripts from installed packages, its tokens escaped."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ FETCHED = re.compile(r'<script src="[^"]*"></script>')  # BertViz fetches requir
 SHIM = "var requirejs = function (names, ready) { ready(jQuery, d3); }; var require = { config: function () {} };"
 STAND_IN = "\ue000"  # a private character: json.dumps writes it as \ue000, which then becomes an escaped <
 # the model view is 970 pixels wide whatever the frame, and names layers and heads in black in the dark, too
-FITTED = "addEventListener('load', () => { document.body.style.zoom = Math.max(0.6, Math.min(1, innerWidth / 1000)); });"
+ZOOM = "addEventListener('load', () => { document.body.style.zoom = Math.max(0.6, Math.min(1, innerWidth / 1000)); });"
 DARK = "body { background: #000; } body > div { color: #ddd; } text[fill=black] { fill: #ddd; }"
 BYTES_A_WEIGHT = 44  # each stands in the page twice, as decimal text with all its digits: measured
 
@@ -20,18 +20,21 @@ def document(view: str, attention: np.ndarray, tokens: list[str], second: int | 
     """`view` is "head_view" or "model_view"; attention (layers, heads, query, key); `second` is where B starts."""
     import bertviz  # drags in IPython: only for those who ask
     import torch
+
     weights = [torch.tensor(layer)[None] for layer in attention]
-    harmless = [token.replace("<", STAND_IN) for token in tokens]
+    escaped = [token.replace("<", STAND_IN) for token in tokens]
     settings = {"display_mode": "dark" if dark else "light"} if view == "model_view" else {}
-    made = getattr(bertviz, view)(weights, harmless, second, html_action="return", **settings).data
+    page = getattr(bertviz, view)(weights, escaped, second, html_action="return", **settings).data
     # in the head view's menu BertViz writes tokens nowhere; in its script they stand inside JSON strings
-    made = FETCHED.sub("", made).replace("\\ue000", "\\u003c")
+    page = FETCHED.sub("", page).replace("\\ue000", "\\u003c")
     style = DARK if dark and view == "model_view" else "body { background: #fff; }"
-    fitted = FITTED if view == "model_view" else ""
-    return (f'<!doctype html><html><head><meta charset="utf-8"><style>{style}</style>'
-            f"<script>{_library('xstatic.pkg.jquery', 'data/jquery.min.js')}</script>"
-            f"<script>{_library('mpld3', 'js/d3.v5.min.js')}</script><script>{SHIM}{fitted}</script></head>"
-            f"<body>{made}</body></html>")
+    script = ZOOM if view == "model_view" else ""
+    return (
+        f'<!doctype html><html><head><meta charset="utf-8"><style>{style}</style>'
+        f"<script>{_library('xstatic.pkg.jquery', 'data/jquery.min.js')}</script>"
+        f"<script>{_library('mpld3', 'js/d3.v5.min.js')}</script><script>{SHIM}{script}</script></head>"
+        f"<body>{page}</body></html>"
+    )
 
 
 def expected_bytes(layers: int, heads: int, tokens: int, pair: bool) -> int:
@@ -42,6 +45,7 @@ def expected_bytes(layers: int, heads: int, tokens: int, pair: bool) -> int:
 @cache
 def _library(package: str, file: str) -> str:
     import importlib
-    found = importlib.import_module(package)
-    text = (Path(found.__path__[0]) / file).read_text(encoding="utf-8")
+
+    module = importlib.import_module(package)
+    text = (Path(module.__path__[0]) / file).read_text(encoding="utf-8")
     return text.replace("</script", "<\\/script")

@@ -6,7 +6,7 @@ from model import Token
 
 EXPLAINED = {
     "[CLS]": "Always first. Its last state stands for the whole input: the next-sentence head and sentence classifiers "
-             "read it.",
+    "read it.",
     "[SEP]": "Ends a sentence. A pair has two: one between A and B, one at the end.",
     "[MASK]": "A blank: the model is asked which word stood here.",
     "[UNK]": "No pieces of the vocabulary spell this word.",
@@ -20,14 +20,18 @@ def row(tokens: tuple[Token, ...], chosen: int | None = None) -> str:
 
 def _chip(token: Token, chosen: bool) -> str:
     kinds = ["chip", "b" if token.segment else "a"]
-    kinds += [name for name, on in (("special", token.special), ("continues", token.continues), ("chosen", chosen)) if on]
+    kinds += [
+        name for name, on in (("special", token.is_special), ("continues", token.is_continuation), ("chosen", chosen)) if on
+    ]
     if token.text in EXPLAINED:
         tip = EXPLAINED[token.text]
-    elif token.continues:
+    elif token.is_continuation:
         tip = f"Goes on with the word before it: ## means no space. Entry {token.id:,} of the vocabulary."
     else:
         tip = f"Entry {token.id:,} of the vocabulary; a word, or the beginning of one."
     place = f"segment {'AB'[token.segment]}, position {token.position}"
-    return (f'<span class="{" ".join(kinds)}" tabindex="0"><b>{escape(token.text)}</b>'
-            f'<small>{token.id}</small><small>{"AB"[token.segment]} · {token.position}</small>'
-            f'<span class="tip">{escape(tip)} <i>{place}</i></span></span>')
+    return (
+        f'<span class="{" ".join(kinds)}" tabindex="0"><b>{escape(token.text)}</b>'
+        f"<small>{token.id}</small><small>{'AB'[token.segment]} · {token.position}</small>"
+        f'<span class="tip">{escape(tip)} <i>{place}</i></span></span>'
+    )

@@ -1,26 +1,41 @@
-"""Dependency trees as arcs: the gold one above the words, what a probe found below them."""
-
-import plotly.graph_objects as go
+"""Dependency trees as arcs: the gold one above the words, the predicted one below them."""
 
 from app.figures import theme
+from app.figures.shapes import Shape
+from app.figures.theme import Figure
 
 Edges = set[tuple[int, int]]
 
 
-def against(words: list[str], found: Edges, gold: Edges | None) -> go.Figure:
-    """Arcs above for gold edges, below for found ones; a found edge that is gold is in the accent colour."""
-    figure = go.Figure()
-    reach = max([abs(a - b) for a, b in found | (gold or set())], default=1)
-    for edges, side in ((gold or set(), 1), (found, -1)):
-        for a, b in edges:
-            right = gold is None or side > 0 or (a, b) in gold
-            height = side * (0.35 + 0.9 * abs(a - b) / reach)
-            figure.add_shape(type="path", path=f"M {a},{side * 0.16} Q {(a + b) / 2},{2 * height} {b},{side * 0.16}",
-                             line={"width": 3, "color": theme.MUTED if side > 0 else
-                                   theme.ACCENT if right else theme.SECOND})
-    places = list(range(len(words)))
-    figure.add_scatter(x=places, y=[0] * len(words), mode="text", text=[theme.shown(word) for word in words],
-                       textfont={"size": 15}, hoverinfo="skip", showlegend=False, cliponaxis=False)
-    figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3])
-    figure.update_yaxes(visible=False, range=[-1.45, 1.45 if gold is not None else 0.3])
-    return theme.finished(figure, 320 if gold is not None else 200)
+def against(words: list[str], predicted: Edges, gold: Edges | None) -> Figure:
+    """Arcs above for gold edges, below for predicted ones; a predicted edge that is gold is in the accent colour."""
+    longest = max([abs(a - b) for a, b in predicted | (gold or set())], default=1)
+    arcs = [_arc(edge, 1, theme.MUTED, longest) for edge in gold or ()]
+    for edge in predicted:
+        correct = gold is None or edge in gold
+        arcs.append(_arc(edge, -1, theme.ACCENT if correct else theme.HIGHLIGHT, longest))
+    labels = {
+        "type": "scatter",
+        "x": list(range(len(words))),
+        "y": [0] * len(words),
+        "mode": "text",
+        "text": [theme.escape(word) for word in words],
+        "textfont": {"size": 15},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+    }
+    layout = {
+        "shapes": arcs,
+        "xaxis": {"visible": False, "range": [-0.7, len(words) - 0.3]},
+        "yaxis": {"visible": False, "range": [-1.45, 1.45 if gold is not None else 0.3]},
+    }
+    return theme.apply({"data": [labels], "layout": layout}, 320 if gold is not None else 200)
+
+
+def _arc(edge: tuple[int, int], side: int, colour: str, longest: int) -> Shape:
+    """A curve from word to word, above (1) or below (-1) them, the higher the longer the edge."""
+    a, b = edge
+    height = side * (0.35 + 0.9 * abs(a - b) / longest)
+    path = f"M {a},{side * 0.16} Q {(a + b) / 2},{2 * height} {b},{side * 0.16}"
+    return {"type": "path", "path": path, "line": {"width": 3, "color": colour}}

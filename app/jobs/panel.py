@@ -1,64 +1,93 @@
 """What a page shows of a job: how far it is, how long it will take, stop and resume."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from app import jobs, layout
 
-EVERY = 1.0  # seconds between two looks at a job under way
+EVERY = 1.0  # seconds between two looks at an active job
 
 
-def job(id: str) -> jobs.Job:
-    """Show a job, again and again while it is under way; the page is run anew when that ends. Returns it as it is."""
-    found = jobs.find(id)
-    st.fragment(_live, run_every=EVERY if found.busy else None)(id, found.busy)
-    return found
+def show(
+    id: str,
+    draw: Callable[[jobs.Job], None] | None = None,
+    on_end: Callable[[jobs.Job], None] | None = None,
+    every: float = EVERY,
+) -> jobs.Job:
+    """A job and, below it, what `draw` makes of it, redrawn while it is active; returns the job as it is now.
+
+    When it ends, `on_end` is called and the whole page is run again.
+    """
+    job = jobs.get(id)
+    st.fragment(_watch, run_every=every if job.is_active else None)(id, job.is_active, draw, on_end)
+    return job
 
 
-def _live(id: str, was_busy: bool) -> None:
-    found = jobs.find(id)
-    if was_busy and not found.busy:
+def _watch(
+    id: str,
+    was_active: bool,
+    draw: Callable[[jobs.Job], None] | None,
+    on_end: Callable[[jobs.Job], None] | None,
+) -> None:
+    job = jobs.get(id)
+    if was_active and not job.is_active:
+        if on_end is not None:
+            on_end(job)
         st.rerun()
+    summary(job)
+    if draw is not None:
+        draw(job)
+
+
+def summary(job: jobs.Job) -> None:
+    """A job as it is now, in a frame: title, progress, buttons."""
     with st.container(border=True):
-        bar(found)
-        buttons(found)
+        if job.state != "done":  # then the bar has the title
+            st.markdown(f"**{layout.escape(job.title)}**")
+        progress_bar(job)
+        buttons(job)
 
 
-def bar(found: jobs.Job) -> None:
+def progress_bar(job: jobs.Job) -> None:
     """One line and one bar: what a job does now, or why it does not."""
-    if found.state == "waiting":
-        st.progress(0.0, text=f"{ordinal(found.place)} in the queue. Now at work: {layout.plain(_running_title())}")
-    elif found.state == "running":
-        said = found.last
-        words = "Stopping after this step …" if found.stopping else str(said.get("stage", "Starting …"))
-        left = f" · {spoken(said['eta'])} left" if said.get("eta") is not None and not found.stopping else ""
-        st.progress(_fraction(said), text=layout.plain(words + left))
-    elif found.state == "done":
-        st.progress(1.0, text=f"Done: {layout.plain(found.title)}")
+    progress = job.last_progress
+    if job.state == "waiting":
+        running = jobs.running()
+        title = running.title if running else "nothing; this one starts soon."
+        st.progress(0.0, text=f"{ordinal(job.queue_position)} in the queue. Now at work: {layout.escape(title)}")
+    elif job.state == "running":
+        stage = "Stopping after this step …" if job.stopping else str(progress.get("stage", "Starting …"))
+        eta = None if job.stopping else progress.get("eta")
+        remaining = "" if eta is None else f" · {format_duration(eta)} left"
+        st.progress(_fraction(progress), text=layout.escape(stage + remaining))
+    elif job.state == "done":
+        st.progress(1.0, text=f"Done: {layout.escape(job.title)}")
     else:
-        st.progress(_fraction(found.last), text="Stopped." if found.state == "stopped" else "Failed.")
-        if found.problem:
-            st.warning(layout.plain(found.problem))
+        st.progress(_fraction(progress), text="Stopped." if job.state == "stopped" else "Failed.")
+        if job.problem:
+            st.warning(layout.escape(job.problem))
 
 
-def buttons(found: jobs.Job) -> None:
-    """Stop what is under way, resume what was stopped, delete what has ended."""
-    if found.busy:
-        if st.button("Stop", key=f"stop-{found.id}", icon=":material/stop_circle:", disabled=found.stopping):
-            jobs.stop(found.id)
+def buttons(job: jobs.Job) -> None:
+    """Stop what is active, resume what was stopped, delete what has ended."""
+    if job.is_active:
+        if st.button("Stop", key=f"stop-{job.id}", icon=":material/stop_circle:", disabled=job.stopping):
+            jobs.stop(job.id)
             st.rerun()
         return
     with st.container(horizontal=True):
-        if found.state != "done" and st.button("Resume", key=f"resume-{found.id}", icon=":material/play_circle:"):
-            jobs.resume(found.id)
+        if job.state != "done" and st.button("Resume", key=f"resume-{job.id}", icon=":material/play_circle:"):
+            jobs.resume(job.id)
             st.rerun()
-        with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"deleting-{found.id}"):
-            st.markdown("Delete this work and what it found, for everyone? It cannot be brought back.")
-            if st.button("Delete it", key=f"delete-{found.id}", type="primary"):
-                jobs.remove(found.id)
+        with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"deleting-{job.id}"):
+            st.markdown("Delete this work and its results, for everyone? It cannot be brought back.")
+            if st.button("Delete it", key=f"delete-{job.id}", type="primary"):
+                jobs.remove(job.id)
                 st.rerun()
 
 
-def spoken(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time as people say it: 40 s, 3 min, 1 h 20 min."""
     seconds = max(0, round(seconds))
     if seconds < 60:
@@ -68,15 +97,10 @@ def spoken(seconds: float) -> str:
     return f"{seconds // 3600} h {seconds % 3600 // 60} min"
 
 
-def ordinal(place: int) -> str:
+def ordinal(position: int) -> str:
     """Next, 2nd, 3rd, 4th."""
-    return {0: "Starting", 1: "Next", 2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return {0: "Starting", 1: "Next", 2: "2nd", 3: "3rd"}.get(position, f"{position}th")
 
 
-def _running_title() -> str:
-    at_work = jobs.running()
-    return at_work.title if at_work else "nothing; this one starts soon."
-
-
-def _fraction(said: dict) -> float:
-    return min(1.0, max(0.0, float(said.get("fraction", 0.0))))
+def _fraction(progress: dict) -> float:
+    return min(1.0, max(0.0, float(progress.get("fraction", 0.0))))

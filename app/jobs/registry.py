@@ -1,7 +1,7 @@
-"""What is known of every job: one table in one SQLite file beside the jobs' folders, shared by all processes.
+"""The registry of jobs: one table in one SQLite file beside the jobs' folders, shared by all processes.
 
 Whatever changes a row also writes it to `job.json` in the job's folder, so that a database which was lost or damaged is
-made again from the folders.
+rebuilt from the folders.
 """
 
 import contextlib
@@ -21,15 +21,17 @@ VERSION = 1
 PATIENCE = 20  # seconds to wait for the transactions of others, which take milliseconds
 PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0)  # seconds between two tries to open a file
 VANISHED = "Its process ended without a word: it was killed, or the machine was restarted. It can be resumed."
-SCHEMA = ("""CREATE TABLE jobs (
+SCHEMA = (
+    """CREATE TABLE jobs (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, owner TEXT NOT NULL DEFAULT '',
     function TEXT NOT NULL, arguments TEXT NOT NULL, arguments_digest TEXT NOT NULL, fingerprint TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'stopped', 'failed')), queue_order INTEGER NOT NULL,
     pid INTEGER, created REAL NOT NULL, started REAL, stop_requested REAL, ended REAL,
     error TEXT NOT NULL DEFAULT '', last_progress TEXT NOT NULL DEFAULT '{}')""",
-          "CREATE INDEX by_fingerprint ON jobs (fingerprint, state)",
-          "CREATE INDEX by_arguments ON jobs (function, arguments_digest)",
-          "CREATE INDEX by_state ON jobs (state, queue_order)")
+    "CREATE INDEX by_fingerprint ON jobs (fingerprint, state)",
+    "CREATE INDEX by_arguments ON jobs (function, arguments_digest)",
+    "CREATE INDEX by_state ON jobs (state, queue_order)",
+)
 
 Content = TypeVar("Content")
 _idle: list[tuple[tuple, sqlite3.Connection]] = []  # each with the file it was opened on
@@ -43,8 +45,9 @@ def runs() -> Path:
 
 def refusal(sentence: str) -> Exception:
     """What cannot be, in one sentence for the page."""
-    from model import InputProblem  # torch comes with it, and a job's process must have its lock long before
-    return InputProblem(sentence)
+    from model import InputError  # torch comes with it, and a job's process must have its lock long before
+
+    return InputError(sentence)
 
 
 def patiently(action: Callable[[], Content]) -> Content | None:
@@ -68,14 +71,14 @@ def read(sql: str, *parameters: Any) -> list[sqlite3.Row]:
         return []
     with contextlib.suppress(sqlite3.DatabaseError), _connection() as database:
         return database.execute(sql, parameters).fetchall()
-    with in_words(), _connection() as database:  # a new connection, which makes a damaged database again
+    with explaining_errors(), _connection() as database:  # a new connection, which rebuilds a damaged database
         return database.execute(sql, parameters).fetchall()
 
 
 @contextlib.contextmanager
 def transaction() -> Iterator[sqlite3.Connection]:
     """One writer at a time among all threads and processes; what raises inside changes nothing."""
-    with in_words(), _connection() as database:
+    with explaining_errors(), _connection() as database:
         database.execute("BEGIN IMMEDIATE")
         yield database
         database.execute("COMMIT")
@@ -96,7 +99,7 @@ def change(database: sqlite3.Connection, id: str, **values: Any) -> None:
     patiently(lambda: (partial.write_text(text, encoding="utf-8"), partial.replace(runs() / id / "job.json")))
 
 
-def lives(id: str) -> bool:
+def is_alive(id: str) -> bool:
     """Whether the process of a job lives; one that is being started does not hold its lock yet."""
     return lock.is_held(runs() / id / "alive")
 
@@ -110,20 +113,22 @@ def progress(id: str) -> list[dict[str, Any]]:
     return reports
 
 
-def last_words(id: str) -> str:
+def last_error_line(id: str) -> str:
     """The last line a process that vanished wrote to its error output, which is where Python says why."""
     lines = (patiently((runs() / id / "errors.txt").read_bytes) or b"").decode("utf-8", "replace").strip().splitlines()
     return lines[-1].strip()[:300] if lines else VANISHED
 
 
 @contextlib.contextmanager
-def in_words() -> Iterator[None]:
-    """A file that cannot be read or written is said in one sentence."""
+def explaining_errors() -> Iterator[None]:
+    """Turn the failure to read or write a file into one sentence for the page."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise refusal(f"The queue of jobs cannot be kept in {runs()} ({error}). It needs a folder with room on a local "
-                      "disk, not a network drive; BERTSCOPE_RUNS names another.") from None
+        raise refusal(
+            f"The queue of jobs cannot be stored in {runs()} ({error}). It needs a folder with room on a local "
+            "disk, not a network drive; BERTSCOPE_RUNS names another."
+        ) from None
 
 
 @contextlib.contextmanager
@@ -154,7 +159,7 @@ def _identity(file: Path) -> tuple:
 
 def _open(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(parents=True, exist_ok=True)
-    with lock.hold(file.with_name(f".{DATABASE}.lock")):  # one of many makes it
+    with lock.hold(file.with_name(f".{DATABASE}.lock")):  # one of many processes creates it
         try:
             return _prepared(file)
         except sqlite3.DatabaseError as error:
@@ -178,8 +183,10 @@ def _prepared(file: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise refusal(f"{file} was written by a newer Bertscope (version {version} of the file; this one knows "
-                          f"{VERSION}). Start that one, or name another folder in BERTSCOPE_RUNS.")
+            raise refusal(
+                f"{file} was written by a newer Bertscope (version {version} of the file; this one knows "
+                f"{VERSION}). Start that one, or name another folder in BERTSCOPE_RUNS."
+            )
         if version < VERSION:
             database.execute("BEGIN IMMEDIATE")
             for statement in SCHEMA:
@@ -198,7 +205,10 @@ def _restore(database: sqlite3.Connection, folder: Path) -> None:
     with contextlib.suppress(ValueError, TypeError, OSError, sqlite3.Error):
         row = json.loads(patiently((folder / "job.json").read_bytes) or "{}")
         if set(row) == columns and row["id"] == folder.name:
-            if row["state"] == "running" and not lives(folder.name):
-                row |= {"state": "stopped", "error": last_words(folder.name)}
-            insert(database, **row | {"arguments": json.dumps(row["arguments"], sort_keys=True)},
-                   last_progress=json.dumps((progress(folder.name) or [{}])[-1]))
+            if row["state"] == "running" and not is_alive(folder.name):
+                row |= {"state": "stopped", "error": last_error_line(folder.name)}
+            insert(
+                database,
+                **row | {"arguments": json.dumps(row["arguments"], sort_keys=True)},
+                last_progress=json.dumps((progress(folder.name) or [{}])[-1]),
+            )

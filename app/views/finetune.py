@@ -1,6 +1,5 @@
 """Fine-tune: one output layer is added and all of BERT learns a task, beside what it must beat, and live on any text."""
 
-import contextlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,199 +8,189 @@ import streamlit as st
 from app import jobs, layout, limits, session
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
-from app.figures import probes as matrices
-from app.jobs import panel
-from app.widgets import dataset, model_name
-from model import CheckpointProblem, InputProblem
-from model.finetuning import usual_rate
-from probes.finetuning import experiment as tuning
-from probes.probing import experiment
+from app.widgets import confusion, dataset, experiment_page, model_name
+from app.widgets.choice import choice
+from app.widgets.experiment_page import Experiment, ListedResult
+from model import CheckpointError
+from model.finetuning import default_learning_rate
+from probes.finetuning import apply, experiment
+from probes.finetuning.results import FinetuningResult, table
+from probes.probing.experiment import REVIEWS
+from probes.results import RESULT
 
-WORK = "app.work.finetuning:run"
-EXAMPLE = "The bread was fresh, but the waiter was rude."
-SECOND = "We liked the food and not the service."
-SIDES = ("What it learned", "Mistakes", "Try it")
-
-Listed = dict[str, tuple[str, tuning.Result, Path | None]]
+SENTENCE_A = "The bread was fresh, but the waiter was rude."
+SENTENCE_B = "We liked the food and not the service."
+SIDES = {"course": "What it learned", "mistakes": "Mistakes", "try": "Try it"}
 
 
 def page() -> None:
     layout.title("Fine-tune", "One output layer is added to BERT, and all of it learns a task. What did pre-training give?")
-    ordered = [job for job in jobs.all() if job.work == WORK]
-    with st.expander("Teach it a task", icon=":material/add_circle:", expanded=True):
-        _order()
-    current = next((job for job in ordered if job.busy), ordered[0] if ordered else None)
-    if current and current.state != "done":
-        st.fragment(_live, run_every=1.5 if current.busy else None)(current.id, current.busy)
-    if not (current and current.busy):
-        found, trouble = _found(ordered)
-        for problem in trouble:
-            st.warning(layout.plain(problem), icon=":material/error:")
-        _show(found)
+    experiment_page.page(EXPERIMENT)
 
 
-def _order() -> None:
-    """Data, question and model in, a job out."""
+def _form() -> None:
+    """Data, task and model in, a job out."""
     first, second, third = st.columns(3)
-    chosen = dataset.choose(first, "Labelled texts", experiment.REVIEWS, "labelled")
+    chosen = dataset.choose(first, "Labelled texts", REVIEWS, "labelled")
     if chosen is None:
         return
-    titles = {task.name: task.title for task in tuning.available(chosen.bank.sentences)}
-    task = second.selectbox("What to tell of each sentence, pair or word", list(titles), format_func=titles.__getitem__,
-                            index=list(titles).index("label") if "label" in titles else 0)
-    free = model_name.free_name(f"{_stem()}-tuned")
+    titles = {task.name: task.title for task in experiment.available(chosen.treebank.sentences)}
+    task = second.selectbox(
+        "What to tell of each sentence, pair or word",
+        list(titles),
+        format_func=titles.__getitem__,
+        index=list(titles).index("label") if "label" in titles else 0,
+    )
+    free = model_name.free_name(f"{_stem(session.bert().info.name)}-tuned")
     name = third.text_input("Name of the new model", free, key=f"tuned-name-{free}", max_chars=40)
-    button, more, said = st.columns([1.2, 1.2, 4], vertical_alignment="center")
+    button, more, note = st.columns([1.2, 1.2, 4], vertical_alignment="center")
     with more, st.popover("More settings", icon=":material/tune:"):
         settings = {
-            "epochs": st.number_input("Passes over the texts", 1, limits.TUNING_EPOCHS, 10),
-            "limit": st.number_input("Examples to learn from", 10, limits.TUNING_EXAMPLES, 1000, step=100),
-            "rate": st.number_input("Learning rate", 1e-6, 1e-2, usual_rate(session.bert()), step=1e-5, format="%g"),
-            "batch": st.number_input("Texts of a step", 1, 64, 16),
-            "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers.")}
-    pairs = chosen.bank.pairs
-    said.caption(f"{len(chosen.bank):,} {'pairs' if pairs else 'sentences'}; a copy of the sidebar's model learns. The same "
-                 f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed "
-                 "with it.")
+            "epochs": st.number_input("Passes over the texts (epochs)", 1, limits.FINETUNING_EPOCHS, 10),
+            "limit": st.number_input("Examples to learn from", 10, limits.FINETUNING_EXAMPLES, 1000, step=100),
+            "learning_rate": st.number_input(
+                "Learning rate", 1e-6, 1e-2, default_learning_rate(session.bert()), step=1e-5, format="%g"
+            ),
+            "batch_size": st.number_input("Texts of a step (batch size)", 1, 64, 16),
+            "seed": st.number_input("Seed", 0, 10_000, 0, help="The same seed gives the same numbers."),
+        }
+    pairs = chosen.treebank.pairs
+    note.caption(
+        f"{len(chosen.treebank):,} {'pairs' if pairs else 'sentences'}; a copy of the model above learns. The same "
+        f"with BERT frozen{', on sentence B alone' if pairs else ''} and from random weights is always computed with it."
+    )
     if button.button("Fine-tune", type="primary", icon=":material/play_arrow:", width="stretch"):
-        arguments = {"model": session.source(), **chosen.arguments, "task": task, **settings,
-                     "out": str(model_name.folder(name))}
-        jobs.submit(WORK, arguments, f"{name}: {titles[task]} in {session.bert().about.name}", chosen.files)
+        arguments = {
+            "model": session.checkpoint_path(),
+            **chosen.arguments,
+            "task": task,
+            **settings,
+            "out": str(model_name.folder(name)),
+        }
+        jobs.submit(EXPERIMENT.work, arguments, f"{name}: {titles[task]} in {session.bert().info.name}", chosen.files)
         st.rerun()
 
 
-def _stem() -> str:
-    return "".join(sign if sign.isascii() and sign.isalnum() else "-"
-                   for sign in session.bert().about.name).strip("-") or "my"
+def _stem(name: str) -> str:
+    """What the name of a new model may begin with."""
+    return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name).strip("-") or "my"
 
 
-def _live(id: str, was_busy: bool) -> None:
-    """How far a fine-tuning is, and its curves so far."""
-    job = jobs.find(id)
-    if was_busy and not job.busy:
-        st.session_state["tuning-wanted"] = id
-        st.rerun()
-    with st.container(border=True):
-        st.markdown(f"**{layout.plain(job.title)}**")
-        panel.bar(job)
-        panel.buttons(job)
-        with contextlib.suppress(InputProblem):  # an old file of a resumed job, until its first part is done anew
-            if job.busy and (result := _read(job)) is not None and result.courses:
-                _course(result, "growing")
+def _bundled() -> dict[str, ListedResult[FinetuningResult]]:
+    result = session.finetuning_example()
+    return {"example": ListedResult(f"{result.name} (example)", result)}
 
 
-def _read(job: jobs.Job) -> tuning.Result | None:
-    file = job.folder / tuning.RESULT
-    return jobs.patiently(lambda: tuning.read(file))
-
-
-def _found(ordered: list[jobs.Job]) -> tuple[Listed, list[str]]:
-    """What can be looked at, the newest first: title, result, where its model is; and what cannot be read."""
-    found: Listed = {}
-    trouble: list[str] = []
-    for job in [job for job in ordered if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]:
-        try:
-            result = _read(job)
-        except InputProblem as problem:
-            trouble.append(f"{job.title} ({job.id}) cannot be shown: {problem}")
-            continue
-        if result is not None and "tuned" in result.scores:
-            out = Path(job.arguments["out"])
-            found[job.id] = (f"{out.name}: {result.name}", result, out if (out / "config.json").is_file() else None)
-    example = session.tuned_example()
-    found["example"] = (f"{example.name} (example)", example, None)
-    return found, trouble
-
-
-def _show(found: Listed) -> None:
-    wanted = st.session_state.pop("tuning-wanted", None)
-    if wanted in found:
-        st.session_state["tuning-result"] = wanted
-    chosen = st.selectbox("Result", list(found), format_func=lambda one: found[one][0], key="tuning-result")
-    _, result, place = found[chosen]
-    sizes = result.sizes
-    st.caption(layout.plain(
-        f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
-        f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
-        f"{len(result.classes)} labels, {sizes['train']:,} examples to learn from, {sizes['test']:,} to test; "
-        f"{result.settings['epochs']} passes, rate {result.settings['rate']:g}, seed {result.settings['seed']}. "
-        f"{_repeated(sizes)}"))
-    side = st.segmented_control("Show", SIDES, default=SIDES[0], required=True, key="learned", bind="query-params",
-                                label_visibility="collapsed")
-    if side == SIDES[0]:
+def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
+    entry = listed[slug]
+    result = entry.result
+    st.caption(
+        layout.escape(
+            f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
+            f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
+            f"{len(result.classes)} labels, {result.sizes['train']:,} examples to learn from, {result.sizes['test']:,} to "
+            f"test; {result.settings['epochs']} passes, rate {result.settings['learning_rate']:g}, seed "
+            f"{result.settings['seed']}. {dataset.split_note(result.sizes)}"
+        )
+    )
+    side = choice("Show", SIDES, "learned")
+    if side == "course":
         _learned(result)
-    elif side == SIDES[1]:
+    elif side == "mistakes":
         _mistakes(result)
     else:
-        _try(place, result.pairs)
+        folder = Path(entry.job.arguments["out"]) if entry.job else None
+        _try(folder if folder and (folder / "config.json").is_file() else None, result.pairs)
 
 
-def _repeated(sizes: dict[str, int]) -> str:
-    """How it was seen to that no test sentence was learned from."""
-    lines = ["No sentence is in two splits."]
-    if sizes["duplicates"]:
-        lines.append(f"{sizes['duplicates']:,} repeat another and are in its split.")
-    if sizes["left_out"]:
-        lines.append(f"{sizes['left_out']:,} stood in two and were left out of the one that learns.")
-    return " ".join(lines)
-
-
-def _learned(result: tuning.Result) -> None:
+def _learned(result: FinetuningResult) -> None:
     _course(result, "course")
-    rows = tuning.table(result)
+    rows = table(result)
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(rows.round(4), hide_index=True)
         st.caption("Low and high are the ends of a 95 % interval, drawn anew by whole sentences.")
         st.code(result.command, language="bash", wrap_lines=True)
-    st.download_button("Table as CSV", rows.to_csv(index=False, float_format="%.5f"), "fine-tuning.csv", "text/csv",
-                       icon=":material/download:")
+    st.download_button(
+        "Table as CSV",
+        rows.to_csv(index=False, float_format="%.5f"),
+        "fine-tuning.csv",
+        "text/csv",
+        icon=":material/download:",
+    )
 
 
-def _course(result: tuning.Result, key: str) -> None:
-    said = ", ".join(f"{row.who} {row.accuracy:.0%}" for row in tuning.table(result).itertuples())
-    layout.chart(figures.course(result), key=key,
-                looking="What you are looking at: how many of the unseen test examples are right while the model learns. "
-                        "The same network from random weights has to learn the language from these few examples; with BERT "
-                        "frozen only the output layer learns. " + (
-                            "What sentence B alone tells is not about the pair. " if result.pairs else "")
-                        + "Bars are 95 % intervals.",
-                alt=f"Accuracy by training step. At the end: {said}.")
+def _course(result: FinetuningResult, key: str) -> None:
+    accuracies = [f"{row.who} {row.accuracy:.0%}" for row in table(result).itertuples()]
+    reached = "; ".join(accuracies) or "none has come to its end yet"
+    layout.chart(
+        figures.course(result),
+        key=key,
+        finding=f"Right among {result.sizes['test']:,} unseen test examples: {reached}. From random weights the same "
+        "network has to learn the language from these few examples; with BERT frozen only the output layer learns. "
+        + ("What sentence B alone tells is not about the pair. " if result.pairs else "")
+        + "Bars are 95 % intervals.",
+        alt=f"Accuracy by training step. At the end: {reached}.",
+    )
 
 
-def _mistakes(result: tuning.Result) -> None:
+def _mistakes(result: FinetuningResult) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        layout.chart(matrices.confusion(result.confusion, result.classes), key="tuned-confusion",
-                    looking="What you are looking at: a row for each true label, and what the fine-tuned model took it for. "
-                            "A perfect one fills the diagonal only.",
-                    alt=f"Confusion matrix over {len(result.classes)} labels.")
+        confusion.chart(result.confusion, result.classes, "fine-tuned", "tuned-confusion")
     with right:
-        st.caption("What you are looking at: test examples it got wrong. Click one to open it in Attention.")
+        st.caption(f"{len(result.mistakes)} of the wrong test examples. Click one to open it in Attention.")
         st.html(mistakes.listed(result.mistakes, f"attention?model={quote(str(result.settings['model']))}"))
 
 
-def _try(place: Path | None, pairs: bool) -> None:
+def _try(folder: Path | None, pairs: bool) -> None:
     """The fine-tuned model on a text of the reader's."""
-    if place is None:
-        st.info("The fine-tuned model of this example does not come with the project. Press Fine-tune: yours takes about a "
-                "minute, and then answers here.")
+    if folder is None:
+        st.info(
+            "The fine-tuned model of this example does not come with the project. Press Fine-tune: yours takes about a "
+            "minute, and then answers here."
+        )
         return
     try:
-        tuned = session.tuned(place)
-    except CheckpointProblem as problem:
-        st.error(layout.plain(str(problem)))
+        finetuned = session.finetuned(folder)
+    except CheckpointError as error:
+        st.error(layout.escape(str(error)))
         return
-    text = st.text_input("Type sentence A" if pairs else "Type a sentence", EXAMPLE, key="tried", bind="query-params",
-                         max_chars=limits.TEXT_CHARACTERS)
-    second = st.text_input("Type sentence B", SECOND, key="tried-second", bind="query-params",
-                           max_chars=limits.TEXT_CHARACTERS) if pairs else None
-    said = tuning.said(tuned, text, second)
-    if tuned.unit == "sentence":
-        layout.chart(word_bars.bars(said.rename(columns={"label": "word"}).head(limits.WORDS_LISTED)), key="tried-labels",
-                    looking="What you are looking at: how probable the fine-tuned model finds each label.",
-                    alt="Bars: " + ", ".join(f"{row.label} {row.probability:.0%}" for row in said.itertuples()))
+    text = _sentence("Type sentence A" if pairs else "Type a sentence", SENTENCE_A, "tried")
+    second = _sentence("Type sentence B", SENTENCE_B, "tried-second") if pairs else None
+    rows = apply.predict(finetuned, text, second)
+    if finetuned.level == "sentence":
+        first, *others = rows.itertuples()
+        layout.chart(
+            word_bars.bars(rows.rename(columns={"label": "word"}).head(limits.WORDS_LISTED)),
+            key="tried-labels",
+            finding=f"The fine-tuned model says *{layout.escape(str(first.label))}* ({first.probability:.0%}); guessing "
+            f"among {len(rows)} labels would be {1 / len(rows):.0%}.",
+            alt="Bars: " + ", ".join(f"{row.label} {row.probability:.0%}" for row in (first, *others)),
+        )
     else:
-        st.caption("What you are looking at: each word with the label that the fine-tuned model finds most probable.")
-        st.html(figures.labelled(said))
-    st.caption(f"The model is in the list of the sidebar as **{layout.plain(place.name)}**: look at its attention and "
-               "states, or compare them with the model it began as.")
+        words = ", ".join(f"*{layout.escape(str(row.word))}* {layout.escape(str(row.label))}" for row in rows.itertuples())
+        st.caption(f"The label that the fine-tuned model finds most probable: {words}.")
+        st.html(figures.labelled(rows))
+    st.caption(
+        f"The model is in the list of models as **{layout.escape(folder.name)}**: look at its attention and "
+        "states, or compare them with the model it began as."
+    )
+
+
+def _sentence(label: str, default: str, key: str) -> str:
+    return st.text_input(label, default, key=key, bind="query-params", max_chars=limits.TEXT_CHARACTERS)
+
+
+EXPERIMENT = Experiment(
+    work="app.work.finetuning:run",
+    key="tuned",
+    form_title="Teach it a task",
+    form=_form,
+    file=RESULT,
+    read=FinetuningResult.read,
+    has_scores=lambda result: "finetuned" in result.scores,
+    title=lambda job, result: f"{Path(job.arguments['out']).name}: {result.name}",
+    bundled=_bundled,
+    preview=lambda result: _course(result, "growing"),
+    show=_show,
+)

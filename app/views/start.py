@@ -6,22 +6,31 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.figures import bipartite, word_bars
+from app.figures import mask as mask_figures
 from model import Trace
 from model.tokenizer import MASK
-from probes import cloze
-from probes.cloze import showcase
+from probes import cloze, heads
+from probes.cloze import query
+from probes.heads import extremes
 
 
 def page(menu) -> None:
-    layout.title("Bertscope", "Look into BERT, ask it, change it. Everything here is computed by the model in the sidebar, "
-                             "on this machine.")
+    layout.title(
+        "Bertscope",
+        "Look into BERT, ask it, change it. Everything here is computed on this machine, by the model chosen above.",
+    )
     trace = session.trace()
-    layout.notes(trace.note)
-    listed = showcase.words(trace)
-    names = dict(listed)
-    first = showcase.worth_hiding(listed)
-    hidden = st.pills("Hide a word of sentence A", list(names), default=first, required=True, key="hide",
-                      format_func=lambda word: names[word])
+    layout.input_note(trace.note)
+    words = query.words(trace.encoding)
+    names, first = dict(words), query.longest_word(words)
+    hidden = st.pills(
+        "Hide a word of sentence A",
+        list(names),
+        default=first,
+        required=True,
+        key="hide",
+        format_func=lambda word: names[word],
+    )
     word = hidden if hidden in names else first
     left, right = st.columns([5, 6], gap="large")
     with left:
@@ -32,40 +41,59 @@ def page(menu) -> None:
 
 
 def _prediction(trace: Trace, word: int) -> None:
-    before, original, after = showcase.blanked(trace, word)
+    before, original, after = query.split_at(trace.encoding, word)
     st.html(f'<p class="sentence">{escape(before)}<span class="blank">?</span>{escape(after)}</p>')
     bert = session.bert()
     if bert.mlm is None:
-        st.info("This checkpoint has no masked-word head, so it cannot guess the word.")
+        st.info("This checkpoint has no masked-word head, so it cannot predict the word.")
         return
-    pair = len(trace.encoding.texts) == 2
-    best = showcase.guesses(bert, trace.encoding, word)
-    stood = "" if original == MASK else (
-        f" The word that stood there, *{layout.plain(original)}*, is orange if it is among them.")
-    layout.chart(word_bars.bars(best, cloze.vocabulary_word(bert, original)), key="guess",
-                looking=f"*{layout.plain(best['word'][0])}* is BERT's first guess for the hidden word, with "
-                        f"{best['probability'][0]:.0%}, read from both sides"
-                        f"{' and from sentence B' if pair else ''}.{stood}",
-                alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
+    best = query.predict_word(bert, trace.encoding, word)
+    piece = cloze.vocabulary_word(bert, original)
+    words = best["word"].tolist()
+    finding = f"The model's first choice is *{layout.escape(words[0])}* ({best['probability'][0]:.0%})"
+    if piece == words[0]:
+        finding += ", the word that stood there (orange)"
+    elif piece in words:
+        number = words.index(piece)
+        share = mask_figures.percent(float(best["probability"][number]))
+        finding += f"; *{layout.escape(original)}*, which stood there, is number {number + 1} ({share}, orange)"
+    elif original != MASK:
+        finding += f"; *{layout.escape(original)}*, which stood there, is not among its {len(words)} best"
+    pair = " and sentence B" if len(trace.encoding.texts) == 2 else ""
+    layout.chart(
+        word_bars.bars(best, piece),
+        key="guess",
+        finding=f"{finding}. It read both sides of the blank{pair}.",
+        alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()),
+    )
 
 
 def _attention(trace: Trace, word: int) -> None:
-    layer, head = showcase.telling_head(trace, word)
     first = [token for token in trace.tokens if token.segment == 0]
-    marked = frozenset(token.position for token in first if token.word == word)
+    pieces = [token for token in first if token.word == word]
+    layer, head = heads.most_informative(trace.attention, trace.encoding, [token.position for token in pieces])
+    layers, heads_of_layer = trace.attention.shape[:2]
     count = min(len(first), limits.TOKENS_DRAWN)
-    names = " ".join(token.text for token in first if token.word == word)
-    layout.chart(bipartite.bipartite(trace.attention[layer, head, :count, :count], trace.texts[:count], marked), key="lines",
-                looking=f"What you are looking at: layer {layer + 1}, head {head + 1}, one of "
-                        f"{trace.attention.shape[0] * trace.attention.shape[1]}. Left, each token; right, the tokens it "
-                        f"looks at, thicker for more; orange is what *{layout.plain(names)}* looks at.",
-                alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} looks at.")
+    key, weight = extremes.most_attended(trace, layer, head, [token.position for token in pieces], count)
+    layout.chart(
+        bipartite.lines(
+            trace.attention[layer, head, :count, :count],
+            trace.wordpieces[:count],
+            frozenset(token.position for token in pieces),
+        ),
+        key="lines",
+        finding=f"In layer {layer + 1} head {head + 1}, one of {layers * heads_of_layer}, "
+        f"*{layout.escape(' '.join(token.text for token in pieces))}* (orange) attends most to "
+        f"*{layout.escape(trace.wordpieces[key])}* ({weight:.0%}; all alike would be {1 / len(trace.tokens):.0%}). Left: "
+        "from (query); right: to (key); thicker is more.",
+        alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} attends to.",
+    )
 
 
 def _doors(menu) -> None:
-    st.subheader("Where to go", anchor=False)
-    for group, doors in menu.items():
-        for column, entry in zip(st.columns(len(doors)), doors, strict=True) if group else ():
+    st.header("Where to go", anchor=False)
+    for group, entries in menu.items():
+        for column, entry in zip(st.columns(len(entries)), entries, strict=True) if group else ():
             with column.container(border=True, height="stretch"):
                 st.page_link(entry.page(), label=f"**{entry.title}**", icon=entry.icon)
                 st.caption(entry.question)

@@ -1,5 +1,5 @@
-"""What the best predictor of the small world reaches, as work for the queue."""
+"""The accuracy of the best possible predictor of the small world, as work for the queue."""
 
-from model.smallworld.ceilings import measured
+from model.smallworld.ceilings import measure
 
-__all__ = ["measured"]
+__all__ = ["measure"]

@@ -1,4 +1,4 @@
-"""Questions about heads that take long, as work for the queue: each yields its progress and leaves a result on disk."""
+"""Long analyses of heads as work for the queue: each yields its progress and writes a result file."""
 
 import json
 import time
@@ -11,96 +11,127 @@ import numpy as np
 import pandas as pd
 
 import model
-from model import InputProblem, smallworld
-from model.pretraining.corpus import decoded
+from model import InputError, smallworld
+from model.files import atomic_write
+from model.pretraining.corpus import decode_utf8
 from probes.heads import ablation, dependency_relations
-from probes.heads.corpus_statistics import even, survey
+from probes.heads.corpus_statistics import summarise, uniform_baseline
 from probes.probing import experiment, treebank
+from probes.probing.alignment import align
 
 RESULT, CORPUS, TREEBANK = "result.json", "corpus.txt", "treebank.conllu"
 
 
 def corpus(folder: Path, source: str, sentences: int) -> Iterator[dict]:
-    """What heads do over the lines of the corpus in the folder: the summary of `heads` as a table."""
+    """Statistics of all heads over the lines of the corpus in the folder, as a table."""
     bert = model.load(source)
-    lines = decoded((folder / CORPUS).read_bytes()).splitlines()
+    lines = decode_utf8((folder / CORPUS).read_bytes()).splitlines()
     encodings = [bert.tokenizer.encode(line) for line in lines if line.strip()][:sentences]
     if not encodings:
-        raise InputProblem("The corpus holds no line of text.")
-    started, baseline = time.monotonic(), even(encodings)
-    for done, table in survey(bert, encodings):
+        raise InputError("The corpus has no line of text; at least one is needed.")
+    started, baseline = time.monotonic(), uniform_baseline(encodings)
+    for done, table in summarise(bert, encodings):
         _write(folder, {"read": done, "table": table.to_dict("list"), "even": baseline})
         yield _progress(done, len(encodings), started, f"Read {done:,} of {len(encodings):,} sentences")
 
 
-def corpus_found(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
-    """How many sentences were read, the summary, and the same numbers for a head that looks everywhere alike."""
-    found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    return found["read"], pd.DataFrame(found["table"]), found["even"]
+def corpus_result(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
+    """How many sentences were read, the table, and the same numbers for a head of uniform attention."""
+    result = _read(folder)
+    return result["read"], pd.DataFrame(result["table"]), result["even"]
 
 
 def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[dict]:
     """Which head follows which relation in the treebank of this name in the folder, or in the small world without one."""
     bert = model.load(source)
-    bank = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
-    kept, skipped = treebank.aligned(bert, bank.sentences[:sentences])
+    dataset = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
+    alignment = align(bert, dataset.sentences[:sentences])
+    total = len(alignment.sentences)
     started = time.monotonic()
-    for found in dependency_relations.relations(bert, kept):
-        _write(folder, {
-            "layers": found.layers, "heads": found.heads, "sentences": found.sentences, "skipped": skipped,
-            "count": dict(found.count), "offsets": {name: list(each.items()) for name, each in found.offsets.items()},
-            "right": {name: each.tolist() for name, each in found.right.items()},
-            "first": {name: each.tolist() for name, each in found.first.items()},
-            "examples": [asdict(example) for example in found.examples]})
-        yield _progress(found.sentences, len(kept), started, f"Read {found.sentences:,} of {len(kept):,} sentences")
+    for counts in dependency_relations.count(bert, alignment.sentences):
+        _write(
+            folder,
+            {
+                "layers": counts.layers,
+                "heads": counts.heads,
+                "sentences": counts.sentences,
+                "skipped": alignment.skipped,
+                "count": dict(counts.count),
+                "offsets": {relation: list(offsets.items()) for relation, offsets in counts.offsets.items()},
+                "correct": {relation: table.tolist() for relation, table in counts.correct.items()},
+                "first_example": {relation: table.tolist() for relation, table in counts.first_example.items()},
+                "examples": [asdict(example) for example in counts.examples],
+            },
+        )
+        yield _progress(counts.sentences, total, started, f"Read {counts.sentences:,} of {total:,} sentences")
 
 
-def grammar_found(folder: Path) -> dependency_relations.Relations:
-    """The counts over the sentences read, with a sentence for every head that was ever right."""
-    found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    offsets = defaultdict(Counter, {name: Counter(dict(each)) for name, each in found["offsets"].items()})
-    right, first = ({name: np.array(each) for name, each in found[part].items()} for part in ("right", "first"))
-    examples = [dependency_relations.Example(**each | {"words": tuple(each["words"])}) for each in found["examples"]]
-    return dependency_relations.Relations(found["layers"], found["heads"], found["sentences"], Counter(found["count"]),
-                                          offsets,
-                               right, first, examples)
+def grammar_result(folder: Path) -> dependency_relations.RelationCounts:
+    """The counts over the sentences read, with a sentence for every head that was ever correct."""
+    result = _read(folder)
+    correct, first_example = (
+        {relation: np.array(table) for relation, table in result[name].items()} for name in ("correct", "first_example")
+    )
+    return dependency_relations.RelationCounts(
+        result["layers"],
+        result["heads"],
+        result["sentences"],
+        Counter(result["count"]),
+        defaultdict(Counter, {relation: Counter(dict(offsets)) for relation, offsets in result["offsets"].items()}),
+        correct,
+        first_example,
+        [
+            dependency_relations.RelationExample(**example | {"words": tuple(example["words"])})
+            for example in result["examples"]
+        ],
+    )
 
 
 def planted(sentences: int, seed: int = 0) -> treebank.Treebank:
-    """At least so many sentences of the small world, whose trees are known."""
+    """At least this many sentences of the small world, whose trees are known."""
     return experiment.small_world(seed, stories=-(-sentences // len(smallworld.KINDS)))
 
 
 def pruning(folder: Path, source: str, texts: list[str], words: int, points: int, orders: int, seed: int) -> Iterator[dict]:
     """Heads switched off one after the other on masked words of the texts: greedy, by gradient, at random."""
     bert = model.load(source)
-    questions = ablation.exam(bert, texts, words, seed)
-    heads = len(ablation.every_head(bert))
+    targets = ablation.sample_targets(bert, texts, words, seed)
+    heads = len(ablation.all_heads(bert))
     step, started, curve = max(1, round(heads / points)), time.monotonic(), []
-    for point in ablation.pruned(bert, questions, step, orders, seed):
-        curve.append({"gone": point.gone, "greedy": point.greedy, "gradient": point.gradient,
-                      "random": point.random, "heads": point.heads})
-        _write(folder, {"curve": curve, "words": len(questions)})
-        # the first rounds try all heads, the last ones few: what is done grows with the square of what is gone
-        done = 1 - ((heads - point.gone) / heads) ** 2
-        yield _progress(done, 1, started, f"{point.gone} of {heads} heads off")
+    for point in ablation.prune(bert, targets, step, orders, seed):
+        curve.append(
+            {
+                "gone": point.removed,
+                "greedy": point.greedy,
+                "gradient": point.gradient,
+                "random": point.random,
+                "heads": point.heads,
+            }
+        )
+        _write(folder, {"curve": curve, "words": len(targets)})
+        # the first rounds try all heads, the last ones few: the work that remains is the square of the heads that do
+        done = 1 - ((heads - point.removed) / heads) ** 2
+        yield _progress(done, 1, started, f"{point.removed} of {heads} heads off")
 
 
-def pruning_found(folder: Path) -> tuple[pd.DataFrame, int]:
-    """gone, greedy, gradient, low, middle, high, heads of each point; and how many masked words were asked."""
-    found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    curve = pd.DataFrame(found["curve"])
-    chance = np.array(curve.pop("random").tolist())
-    return curve.assign(low=chance.min(1), middle=chance.mean(1), high=chance.max(1)), found["words"]
+def pruning_result(folder: Path) -> tuple[pd.DataFrame, int]:
+    """gone, greedy, gradient, low, middle, high (of random orders), heads of each point; and the number of masked words."""
+    result = _read(folder)
+    curve = pd.DataFrame(result["curve"])
+    random = np.array(curve.pop("random").tolist())  # (points, orders)
+    return curve.assign(low=random.min(1), middle=random.mean(1), high=random.max(1)), result["words"]
 
 
 def _progress(done: float, total: float, started: float, stage: str) -> dict:
     fraction = done / total
-    spent = time.monotonic() - started
-    return {"fraction": fraction, "stage": stage, "eta": spent / fraction - spent if fraction > 0.02 else None}
+    elapsed = time.monotonic() - started
+    return {"fraction": fraction, "stage": stage, "eta": elapsed / fraction - elapsed if fraction > 0.02 else None}
 
 
-def _write(folder: Path, found: dict) -> None:
-    made = folder / f".{RESULT}"
-    made.write_text(json.dumps(found), encoding="utf-8")
-    made.replace(folder / RESULT)
+def _write(folder: Path, result: dict) -> None:
+    with atomic_write(folder / RESULT) as temporary:
+        temporary.write_text(json.dumps(result), encoding="utf-8")
+
+
+def _read(folder: Path) -> dict:
+    return json.loads((folder / RESULT).read_text(encoding="utf-8"))

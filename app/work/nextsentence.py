@@ -1,4 +1,4 @@
-"""Next-sentence work for the queue: many pairs read one batch after the other, with the time left, resumed after a stop."""
+"""Next-sentence work for the queue: many pairs batch by batch, with the time left, resumed after a stop."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -8,54 +8,59 @@ import numpy as np
 
 import model
 from model import Bert, Encoding
+from model.files import atomic_write
 from probes import nextsentence
-from probes.nextsentence import benchmark, sentence_order
+from probes.nextsentence import benchmark as pairs_benchmark
+from probes.nextsentence import sentence_order
 
-SAVED = 2.0  # seconds between two savings
+SAVE_SECONDS = 2.0  # between two writes of the file
 
 
 def order(folder: Path, checkpoint: str, sentences: list[str]) -> Iterator[dict]:
-    """The matrix of a document: `margins.npy` in the folder, to be `squared`."""
+    """The matrix of a document: `margins.npy` in the folder, for `sentence_order.to_matrix`."""
     yield {"fraction": 0.0, "stage": "Loading the model"}
     bert = model.load(checkpoint)
     encodings = sentence_order.pairs(bert, sentences)
-    yield from margins(bert, encodings, folder / "margins.npy", f"Reading {len(encodings):,} pairs")
+    yield from logit_differences(bert, encodings, folder / "margins.npy", f"Reading {len(encodings):,} pairs")
 
 
-def exam(folder: Path, checkpoint: str, source: str, count: int) -> Iterator[dict]:
+def benchmark(folder: Path, checkpoint: str, source: str, count: int) -> Iterator[dict]:
     """A benchmark: `answers.csv` in the folder. `source` is a file there, or the small world."""
     yield {"fraction": 0.0, "stage": "Loading the model and drawing pairs"}
     bert = model.load(checkpoint)
-    world = source == benchmark.WORLD
-    questions = benchmark.questions(benchmark.world() if world else benchmark.documents(folder / source), count)
+    world = source == pairs_benchmark.WORLD
+    texts = pairs_benchmark.world() if world else pairs_benchmark.documents(folder / source)
+    pairs = pairs_benchmark.sample_pairs(texts, count)
+    encodings = pairs_benchmark.encode_pairs(bert, pairs)
     file = folder / "margins.npy"
-    yield from margins(bert, benchmark.packed(bert, questions), file, f"Answering {len(questions):,} questions")
-    benchmark.answers(questions, np.load(file)).to_csv(folder / "answers.csv", index=False)
+    yield from logit_differences(bert, encodings, file, f"Reading {len(pairs):,} pairs")
+    with atomic_write(folder / "answers.csv") as temporary:
+        pairs_benchmark.answers(pairs, np.load(file)).to_csv(temporary, index=False)
 
 
-def margins(bert: Bert, encodings: Sequence[Encoding], file: Path, stage: str) -> Iterator[dict]:
-    """Read all inputs into `file` (.npy, one margin each); what stands there already is not read again."""
-    found = np.load(file) if file.is_file() else np.full(len(encodings), np.nan)
-    left = np.flatnonzero(np.isnan(found))
-    work = [encodings[row] for row in left]
-    weight = sum(map(len, work))
-    began = saved = time.monotonic()
-    done = 0
-    for rows, part in nextsentence.judged(bert, work):
-        found[left[rows]] = part
-        done += sum(len(work[row]) for row in rows)
+def logit_differences(bert: Bert, encodings: Sequence[Encoding], file: Path, stage: str) -> Iterator[dict]:
+    """The logit difference of every input, in `file` (.npy); those that stand there already are not computed again."""
+    differences = np.load(file) if file.is_file() else np.full(len(encodings), np.nan)
+    missing = np.flatnonzero(np.isnan(differences))
+    inputs = [encodings[index] for index in missing]
+    total = sum(map(len, inputs))
+    started = saved = time.monotonic()
+    done = 0  # tokens
+    for rows, batch in nextsentence.iter_logit_differences(bert, inputs):
+        differences[missing[rows]] = batch
+        done += sum(len(inputs[row]) for row in rows)
         now = time.monotonic()
-        if now - saved > SAVED:
-            _save(found, file)
+        if now - saved > SAVE_SECONDS:
+            _save(differences, file)
             saved = now
-        yield {"fraction": 1 - (1 - done / weight) * len(left) / len(found), "stage": stage,
-               "eta": (now - began) / done * (weight - done)}
-    _save(found, file)
+        yield {
+            "fraction": 1 - (1 - done / total) * len(missing) / len(differences),
+            "stage": stage,
+            "eta": (now - started) / done * (total - done),
+        }
+    _save(differences, file)
 
 
-def _save(found: np.ndarray, file: Path) -> None:
-    """Whole or not at all."""
-    made = file.with_name(f".{file.name}")
-    with made.open("wb") as opened:
-        np.save(opened, found)
-    made.replace(file)
+def _save(differences: np.ndarray, file: Path) -> None:
+    with atomic_write(file) as temporary, temporary.open("wb") as opened:
+        np.save(opened, differences)

@@ -1,97 +1,107 @@
-"""Masking as BERT learns by it: some wordpieces are chosen, and each is masked, replaced or kept."""
+"""BERT's masking: some wordpieces are selected, and each is masked, replaced by a random one, or left the same."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ..errors import InputProblem
+from ..errors import InputError
 from ..tokenizer import WordPiece
 
-UNTOUCHED, MASKED, RANDOM, KEPT = range(4)
+UNSELECTED, MASKED, RANDOM, SAME = range(4)
 
 
 @dataclass(frozen=True)
-class Mix:
-    """How much is chosen and what becomes of it. Devlin et al. (2019), 3.1: 15 %, then 80/10/10."""
+class MaskingStrategy:
+    """How much is selected and what replaces it. Devlin et al. (2019), 3.1: 15 %, then 80/10/10."""
 
     mask: float = 0.8
     random: float = 0.1
     keep: float = 0.1
-    chosen: float = 0.15
-    whole_words: bool = False
+    mlm_probability: float = 0.15
+    whole_word: bool = False
 
     def __post_init__(self):
-        parts = (self.mask, self.random, self.keep)
-        if min(parts) < 0 or abs(sum(parts) - 1) > 1e-6:
-            raise InputProblem("The shares of masked, random and kept words must be 0 or more and add up to 100 %.")
-        if not 0 < self.chosen <= 1:
-            raise InputProblem("The share of chosen words must be more than 0 and at most 100 %.")
+        fractions = (self.mask, self.random, self.keep)
+        if min(fractions) < 0 or abs(sum(fractions) - 1) > 1e-6:
+            percentages = " + ".join(f"{fraction:.0%}" for fraction in fractions)
+            raise InputError(
+                f"Masked, random and unchanged words are {percentages} of the selected ones; each must be 0 % or more, and "
+                "together 100 %."
+            )
+        if not 0 < self.mlm_probability <= 1:
+            raise InputError(f"{self.mlm_probability:.0%} of the words are selected; more than 0 and at most 100 % can be.")
 
 
 @dataclass(frozen=True)
-class Masked:
-    """What the model reads, and what became of each position; the labels are the original ids where `chosen`."""
+class Corruption:
+    """What the model reads, and how it was corrupted; the labels are the original ids where `selected`."""
 
     ids: np.ndarray  # (batch, seq)
-    fate: np.ndarray  # (batch, seq): UNTOUCHED, MASKED, RANDOM or KEPT
+    replacement: np.ndarray  # (batch, seq): UNSELECTED, MASKED, RANDOM or SAME
 
     @property
-    def chosen(self) -> np.ndarray:
+    def selected(self) -> np.ndarray:
         """(batch, seq): the positions that the loss counts."""
-        return self.fate != UNTOUCHED
+        return self.replacement != UNSELECTED
 
 
-def masked(ids: np.ndarray, tokenizer: WordPiece, mix: Mix, generator: np.random.Generator) -> Masked:
-    """Choose and corrupt wordpieces of (batch, seq) ids.
+def corrupt(ids: np.ndarray, tokenizer: WordPiece, masking: MaskingStrategy, rng: np.random.Generator) -> Corruption:
+    """Select and corrupt wordpieces of (batch, seq) ids.
 
-    Special tokens and padding are never chosen, and never put in as random words (the reference sampler may);
+    Special tokens and padding are never selected, and never put in as random words (the reference sampler may);
     the random word may happen to be the original one.
     """
-    ordinary, continues = _vocabulary(tokenizer)
-    chosen = _chosen(ordinary[ids], continues[ids] if mix.whole_words else None, mix.chosen, generator)
-    draw = generator.random(ids.shape)
-    fate = np.select([~chosen, draw < mix.mask, draw < mix.mask + mix.random], [UNTOUCHED, MASKED, RANDOM], KEPT)
-    words = np.flatnonzero(ordinary)
-    drawn = words[generator.integers(len(words), size=ids.shape)]
-    return Masked(np.select([fate == MASKED, fate == RANDOM], [tokenizer.mask, drawn], ids).astype(np.int64), fate)
+    is_ordinary, is_continuation = _vocabulary_flags(tokenizer)
+    continuation = is_continuation[ids] if masking.whole_word else None
+    selected = _select(is_ordinary[ids], continuation, masking.mlm_probability, rng)
+    uniform = rng.random(ids.shape)
+    replacement = np.select(
+        [~selected, uniform < masking.mask, uniform < masking.mask + masking.random], [UNSELECTED, MASKED, RANDOM], SAME
+    )
+    ordinary_ids = np.flatnonzero(is_ordinary)
+    random_ids = ordinary_ids[rng.integers(len(ordinary_ids), size=ids.shape)]
+    corrupted = np.select([replacement == MASKED, replacement == RANDOM], [tokenizer.mask_id, random_ids], ids)
+    return Corruption(corrupted.astype(np.int64), replacement)
 
 
 def unit_lengths(ids: np.ndarray, tokenizer: WordPiece, whole_words: bool) -> list[np.ndarray]:
     """How many wordpieces each unit of each row of (batch, seq) ids has, in reading order: pieces, or whole words."""
-    ordinary, continues = _vocabulary(tokenizer)
-    begins = _begins(ordinary[ids], continues[ids] if whole_words else None)
-    return [np.bincount(first.cumsum()[own] - 1) for first, own in zip(begins, ordinary[ids], strict=True)]
+    is_ordinary, is_continuation = _vocabulary_flags(tokenizer)
+    ordinary = is_ordinary[ids]
+    begins = _unit_begins(ordinary, is_continuation[ids] if whole_words else None)
+    return [np.bincount(begin.cumsum()[pieces] - 1) for begin, pieces in zip(begins, ordinary, strict=True)]
 
 
-def _begins(ordinary: np.ndarray, continues: np.ndarray | None) -> np.ndarray:
+def _unit_begins(ordinary: np.ndarray, continuation: np.ndarray | None) -> np.ndarray:
     """(batch, seq): where a unit begins."""
     begins = ordinary.copy()
-    if continues is not None:
-        begins[:, 1:] &= ~(continues[:, 1:] & ordinary[:, :-1])
+    if continuation is not None:
+        begins[:, 1:] &= ~(continuation[:, 1:] & ordinary[:, :-1])
     return begins
 
 
-def _chosen(ordinary: np.ndarray, continues: np.ndarray | None, share: float,
-            generator: np.random.Generator) -> np.ndarray:
-    """Units (pieces, or whole words) in a random order until the share of the row's units is used up: (batch, seq).
+def _select(
+    ordinary: np.ndarray, continuation: np.ndarray | None, probability: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Units (pieces, or whole words) in a random order until their fraction of the row's units is reached: (batch, seq).
 
-    Units are counted and not their pieces, so a long word is chosen as often as a short one. The unit on the edge is
-    taken by chance, so that the share is met exactly on average; every row gives at least one.
+    Units are counted and not their pieces, so a long word is selected as often as a short one. The last unit is selected
+    with the probability that meets the fraction exactly on average; every row has at least one.
     """
-    begins = _begins(ordinary, continues)
+    begins = _unit_begins(ordinary, continuation)
     batch, length = ordinary.shape
     begin = np.maximum.accumulate(np.where(begins, np.arange(length), 0), axis=1)  # where the unit of a piece begins
-    key = np.where(begins, generator.random((batch, length)), np.inf)
+    key = np.where(begins, rng.random((batch, length)), np.inf)
     rank = np.argsort(np.argsort(key, axis=1, kind="stable"), axis=1)
-    room = share * begins.sum(axis=1, keepdims=True) - rank
-    taken = (generator.random((batch, length)) < room) | (rank == 0)
-    return ordinary & np.take_along_axis(taken, begin, axis=1)
+    remaining = probability * begins.sum(axis=1, keepdims=True) - rank
+    unit_selected = (rng.random((batch, length)) < remaining) | (rank == 0)
+    return ordinary & np.take_along_axis(unit_selected, begin, axis=1)
 
 
 @lru_cache(maxsize=8)
-def _vocabulary(tokenizer: WordPiece) -> tuple[np.ndarray, np.ndarray]:
+def _vocabulary_flags(tokenizer: WordPiece) -> tuple[np.ndarray, np.ndarray]:
     """For every id: whether it is an ordinary wordpiece, and whether it goes on with the word before it."""
-    ordinary = np.ones(tokenizer.size, dtype=bool)
+    ordinary = np.ones(tokenizer.vocab_size, dtype=bool)
     ordinary[list(tokenizer.special_ids)] = False
-    return ordinary, np.array([word.startswith("##") for word in tokenizer.words])
+    return ordinary, np.array([word.startswith("##") for word in tokenizer.vocabulary])

@@ -1,42 +1,28 @@
-"""A training run between its steps: model, optimizer, position and history, and the files they are kept in."""
+"""A training run between its steps: model, optimizer, state and history, and the files that hold them."""
 
-import contextlib
-import ctypes
-import json
-import os
 import shutil
-import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
-from .. import checkpoint, curve, files
-from ..bert import About
-from ..errors import InputProblem
+from .. import checkpoint, files, kernels
+from ..bert import ModelInfo
+from ..errors import InputError
+from ..files import atomic_write
 from . import distributed, resume
-from .history import History
+from .card import card
+from .evaluation import PretrainingScores, evaluate, evaluate_singles
+from .history import TrainingHistory
 from .mixture import Corpus
-from .objective import Objective, Scores, Task, evaluate, evaluate_singles
+from .objective import PretrainingBatch, PretrainingLoss
 from .sentence_pairs import holds_pairs
-from .settings import Recipe
+from .settings import RunConfig
 
-# torch compiles a product in bfloat16 for its shape, and nearly every batch brings new ones: with room for all of them
-# (1,024 by default) a small model learns a fifth sooner. Read when the first such product is made
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
-
-
-# of glibc's malloc: from which size on memory comes from the system, how much is kept, how much is taken at a time
-HELD = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 1 << 28}
-STATE, PLATEAU = "training.safetensors", "plateau.safetensors"
-
-
-def hold_memory() -> None:
-    """Let glibc keep what one step frees for the next: to get it from the system again took a seventh of the time."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # another C library
-            for option, size in HELD.items():
-                ctypes.CDLL("libc.so.6").mallopt(option, size)
+kernels.cache_primitives()
+CONFIG, STATE, PLATEAU = "training_config.json", "training.safetensors", "plateau.safetensors"
 
 
 def finished(folder: Path) -> bool:
@@ -44,147 +30,147 @@ def finished(folder: Path) -> bool:
     return (folder / "config.json").is_file() and not (folder / "begin").is_dir()
 
 
-class Run:
+class TrainingRun:
     """The run in a folder, as it begins or as it was last saved.
 
+    training_config.json    the settings, and what the run learns from
     begin/                  the model before the first step            } these two are gone
-    training.safetensors    where the run is: weights, optimizer       } when the run has ended
+    training.safetensors    the state: weights, optimizer, step        } when the run has ended
     plateau.safetensors     the same at the end of a constant rate, before its decay: a longer run goes on from here
     corpus/                 the texts as ids; may be deleted afterwards
-    history.csv, .html      the course of the run
+    history.csv             losses and accuracies over the steps
     snapshots/0000016/ ...  the model after so many steps
     """
 
-    def __init__(self, folder: Path, recipe: Recipe, ids: list[Path], names: list[str]):
-        hold_memory()
-        self.folder, self.recipe = folder, recipe
+    def __init__(self, folder: Path, run_config: RunConfig, stores: Sequence[tuple[str, Path]]):
+        kernels.keep_freed_memory()
+        self.folder, self.run_config, self.config = folder, run_config, run_config.training
         self.bert = checkpoint.load(folder / "begin").to(distributed.device()).train().requires_grad_(True)
         if self.bert.config.position_embedding_type == "sinusoidal":
             self.bert.embeddings.position.requires_grad_(False)
-        weights = recipe.weights or (1.0,)
-        self.corpora = [Corpus.open(path, name, weight, self.bert.tokenizer)
-                        for path, name, weight in zip(ids, names, weights, strict=True)]
+        weights = self.config.weights or (1.0,)
+        self.corpora = [
+            Corpus.open(path, name, weight, self.bert.tokenizer)
+            for (name, path), weight in zip(stores, weights, strict=True)
+        ]
         tokens = [corpus.train.tokens + corpus.train_single.tokens for corpus in self.corpora]
-        if distributed.agreed(tokens) != tokens:
-            raise InputProblem("The machines do not read the same texts: each needs a copy of the same corpus.")
-        learned = [parameter for parameter in self.bert.parameters() if parameter.requires_grad]
+        if distributed.broadcast_object(tokens) != tokens:
+            raise InputError("The machines do not read the same texts: each needs a copy of the same corpus.")
+        trainable = [parameter for parameter in self.bert.parameters() if parameter.requires_grad]
         # as in BERT's own optimizer, biases and normalisations do not decay
         self.optimizer = torch.optim.AdamW(
-            [{"params": [p for p in learned if p.dim() > 1], "weight_decay": recipe.decay},
-             {"params": [p for p in learned if p.dim() <= 1], "weight_decay": 0.0}], betas=(0.9, 0.98), fused=True)
-        self.position = resume.restored(folder / STATE, self.bert, self.optimizer)
-        self.plateau = distributed.agreed((folder / PLATEAU).is_file())
-        self.history = History.read(folder / "history.csv", self.position.step)
-        self.objective = distributed.shared(Objective(self.bert, recipe.sight))
+            [
+                {"params": [p for p in trainable if p.dim() > 1], "weight_decay": self.config.weight_decay},
+                {"params": [p for p in trainable if p.dim() <= 1], "weight_decay": 0.0},
+            ],
+            betas=(0.9, 0.98),
+            fused=True,
+        )
+        self.state = resume.restore(folder / STATE, self.bert, self.optimizer)
+        self.plateau = distributed.broadcast_object((folder / PLATEAU).is_file())
+        self.history = TrainingHistory.read(folder / "history.csv", self.state.step)
+        self.objective = distributed.wrap_ddp(PretrainingLoss(self.bert, self.config.direction))
 
-    def learn(self, given: Task, rate: float) -> tuple[list[float | None], list[float | None]]:
-        """One step: mean losses and accuracies of words and pairs, over all processes; None where there are no pairs."""
-        given = given.to(distributed.device())
-        counts = torch.tensor([len(given.words), len(given.labels)], dtype=torch.float32, device=given.words.device)
-        counts = distributed.summed(counts)
-        means = counts.clamp_min(1)
-        with torch.autocast(distributed.device().type, torch.bfloat16, self.recipe.precision == "bfloat16"):
-            losses, right = self.objective(given)
-        # DDP takes the mean of the processes' gradients; the loss is the mean over what was chosen in all of them
-        ((losses / means).sum() * distributed.size()).backward()
-        nn.utils.clip_grad_norm_(self.bert.parameters(), self.recipe.clip)
+    def train_step(self, batch: PretrainingBatch, learning_rate: float) -> PretrainingScores:
+        """One step of AdamW; mean losses and accuracies over the words and pairs of all processes."""
+        device = distributed.device()
+        batch = batch.to(device)
+        counts = torch.tensor([len(batch.mlm_labels), len(batch.nsp_labels)], dtype=torch.float32, device=device)
+        counts = distributed.all_reduce(counts)
+        divisors = counts.clamp_min(1)  # a batch of single inputs has no pairs
+        with torch.autocast(device.type, torch.bfloat16, self.config.precision == "bfloat16"):
+            losses, correct = self.objective(batch)
+        # DDP takes the mean of the processes' gradients; the loss is the mean over what was selected in all of them
+        ((losses / divisors).sum() * distributed.world_size()).backward()
+        nn.utils.clip_grad_norm_(self.bert.parameters(), self.config.max_grad_norm)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = learning_rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        sums = (distributed.summed(torch.stack([losses.detach(), right])) / means).tolist()
-        means_of = [[value if count else None for value, count in zip(row, counts.tolist(), strict=True)] for row in sums]
-        return means_of[0], means_of[1]
+        means = distributed.all_reduce(torch.stack([losses.detach(), correct])) / divisors  # (loss and accuracy, 2)
+        (mlm_loss, nsp_loss), (mlm_accuracy, nsp_accuracy) = means.tolist()
+        words, pairs = map(int, counts.tolist())
+        return PretrainingScores(
+            mlm_loss=mlm_loss,
+            mlm_accuracy=mlm_accuracy,
+            nsp_loss=nsp_loss if pairs else None,
+            nsp_accuracy=nsp_accuracy if pairs else None,
+            words=words,
+            pairs=pairs,
+        )
 
     @property
     def documents(self) -> int:
         """How many documents there are to learn from."""
         return sum(len(corpus.train) + len(corpus.train_single) for corpus in self.corpora)
 
-    def held_out(self) -> dict[str, Scores]:
-        """The scores on the held-out documents of each corpus that has enough of them: pairs by its name and, where the
-        run reads single inputs, those as `NAME, singles`. The first process asks."""
-        recipe, scores = self.recipe, {}
+    def evaluate_heldout(self) -> dict[str, PretrainingScores]:
+        """Scores on the held-out documents of each corpus that has enough of them: pairs by its name and, where the run
+        reads single inputs, those as `NAME, singles`; in the first process, {} in the others."""
+        config, scores = self.config, {}
         if distributed.rank():
             return scores
-        pairs = [c for c in self.corpora if holds_pairs(c.held, recipe.negatives) and recipe.singles < 1]
-        for corpus in pairs:
-            scores[corpus.name] = evaluate(self.bert, corpus.held, recipe.mix, recipe.length, recipe.negatives,
-                                           max(1, recipe.held // len(pairs)), sight=recipe.sight)
-        singles = [c for c in self.corpora if recipe.singles and c.held.tokens + c.held_single.tokens]
-        for corpus in singles:
+        with_pairs = [c for c in self.corpora if holds_pairs(c.heldout, config.negatives) and config.singles < 1]
+        for corpus in with_pairs:
+            scores[corpus.name] = evaluate(
+                self.bert,
+                corpus.heldout,
+                config.masking,
+                config.max_length,
+                config.negatives,
+                count=max(1, config.eval_pairs // len(with_pairs)),
+                direction=config.direction,
+            )
+        with_singles = [c for c in self.corpora if config.singles and c.heldout.tokens + c.heldout_single.tokens]
+        for corpus in with_singles:
             scores[f"{corpus.name}, singles"] = evaluate_singles(
-                self.bert, [corpus.held, corpus.held_single], recipe.mix, max(1, 2 * recipe.held // len(singles)),
-                sight=recipe.sight)
+                self.bert,
+                [corpus.heldout, corpus.heldout_single],
+                config.masking,
+                count=max(1, 2 * config.eval_pairs // len(with_singles)),
+                direction=config.direction,
+            )
         return scores
 
-    def snapshot(self) -> str | None:
-        """The model as it is now, kept, when one is due at this step."""
-        if not self.recipe.snapshot_due(self.position.step):
+    def snapshot_if_due(self) -> str | None:
+        """Save the model as it is, when a snapshot belongs to this step; its folder inside the run."""
+        if not self.config.snapshot_due(self.state.step):
             return None
-        name = f"snapshots/{self.position.step:07d}"
+        name = f"snapshots/{self.state.step:07d}"
         if distributed.rank() == 0:
             checkpoint.save(self.bert, self.folder / name, torch.float16)
         return name
 
-    def write_down(self, row: dict) -> None:
+    def log(self, row: dict[str, Any]) -> None:
         """Add a step to the history."""
-        held = {f"held_{name}": value for name, value in (row["held"] or {}).items()}
-        self.history.add(row | held)
+        heldout = {f"heldout_{name}": value for name, value in (row["heldout"] or {}).items()}
+        self.history.add(row | heldout)
 
     def save(self) -> None:
-        """Keep everything that going on needs."""
+        """Write everything that going on needs."""
         if distributed.rank() == 0:
-            with resume.writing(self.folder / "history.csv") as made:
-                self.history.write(made)
-            resume.save(self.folder / STATE, self.position, self.bert, self.optimizer)
+            with atomic_write(self.folder / "history.csv") as temporary:
+                self.history.write(temporary)
+            resume.save(self.folder / STATE, self.state, self.bert, self.optimizer)
 
     def keep_plateau(self) -> None:
-        """Keep the state before the decay, from which a longer run can go on."""
+        """Write the state before the decay, from which a longer run can go on; once."""
         if not self.plateau and distributed.rank() == 0:
-            resume.save(self.folder / PLATEAU, self.position, self.bert, self.optimizer)
+            resume.save(self.folder / PLATEAU, self.state, self.bert, self.optimizer)
         self.plateau = True
 
     def finish(self) -> None:
-        """Put the trained model into the folder, its description last, and clear away what only training needed."""
+        """Put the trained model into the folder, its config last, and clear away what only training needed."""
         if distributed.rank() == 0:
-            with resume.writing(self.folder / "history.html") as made:
-                largest = max((store for c in self.corpora for store in (c.train, c.train_single)), key=lambda s: s.tokens)
-                made.write_text(curve.page(self.folder.name, self.history, curve.baseline(largest)),
-                                encoding="utf-8")
-            self.bert.about = About(self.folder.name, self._card())
-            made = checkpoint.save(self.bert, self.folder / "finished")
-            for file in sorted(made.iterdir(), key=lambda file: file.name == "config.json"):
+            scores = self.evaluate_heldout()
+            text = card(self.folder.name, self.run_config, self.state, self.bert.config, self.corpora, scores)
+            self.bert.info = ModelInfo(self.folder.name, text)
+            complete = checkpoint.save(self.bert, self.folder / "finished")
+            for file in sorted(complete.iterdir(), key=lambda file: file.name == "config.json"):
                 files.replace(file, self.folder / file.name)
-            made.rmdir()
+            complete.rmdir()
             # a run whose `begin` is gone has ended; only then may its state go
             (self.folder / "begin").rename(self.folder / "begun")
             shutil.rmtree(self.folder / "begun")
             (self.folder / STATE).unlink()
-        distributed.wait()
-
-    def _card(self) -> str:
-        recipe, position, held = self.recipe, self.position, self.held_out()
-        mix, config = recipe.mix, self.bert.config
-        described = json.loads((self.folder / "recipe.json").read_text(encoding="utf-8"))
-        lines = [
-            f"# {self.folder.name}", "",
-            f"A BERT of shape {config.shape} over {config.vocab_size:,} wordpieces, "
-            + (f"trained on from {Path(recipe.init).name}" if recipe.init else "trained from random weights")
-            + f": {position.step:,} steps, {position.tokens:,} wordpieces read in {position.elapsed / 60:.0f} minutes.",
-            "", f"* learned from: {', '.join(described.get('learned_from', ['texts']))}; {self.documents:,} documents, "
-            f"{sum(c.train.tokens + c.train_single.tokens for c in self.corpora):,} wordpieces",
-            f"* masking: {mix.chosen:.0%} chosen, then {mix.mask:.0%} masked, {mix.random:.0%} random, "
-            f"{mix.keep:.0%} kept{', whole words' if mix.whole_words else ''}; "
-            f"NotNext spans from {'the same' if recipe.negatives == 'same' else 'another'} document",
-            f"* AdamW, peak rate {recipe.rate:g}, batch {recipe.batch}, pairs up to {recipe.length} wordpieces, "
-            f"dropout {recipe.dropout:g}, seed {recipe.seed}, products in {recipe.precision}"]
-        if recipe.singles:
-            lines.append(f"* {recipe.singles:.0%} of the steps read single inputs of one to three sentences, without NSP")
-        if recipe.weights:
-            lines.append("* weights: " + ", ".join(f"{c.name} × {c.weight:g}" for c in self.corpora))
-        for name, scores in held.items():
-            pairs = f", next sentence {scores.nsp_accuracy:.1%} right" if scores.pairs else ""
-            lines.append(f"* held out of {name}: masked words {scores.mlm_accuracy:.1%} right (loss "
-                         f"{scores.mlm_loss:.3f}){pairs}")
-        return "\n".join(lines) + "\n"
+        distributed.barrier()

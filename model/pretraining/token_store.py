@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputProblem
+from ..errors import InputError
 from ..tokenizer import WordPiece
 
-AT_ONCE = 1_000_000  # characters cut into pieces together
+CHARACTERS_AT_ONCE = 1_000_000  # characters cut into pieces together
 # documents of two sentences or more, which hold pairs, and documents of one, which do not
-PARTS = ("train", "held", "train-single", "held-single")
+PARTS = ("train", "heldout", "train-single", "heldout-single")
 
 
-class Store:
+class TokenStore:
     """Documents of sentences of ids: three flat files, and where each sentence and each document begins.
 
     ids        (tokens,)          every wordpiece of every sentence, one after the other
@@ -28,11 +28,11 @@ class Store:
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
-        described = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))
-        self.vocabulary: int = described["vocabulary"]
-        self.ids = _mapped(self.folder / "ids", described["ids"])
-        self.sentences = _mapped(self.folder / "sentences", "int64")
-        self.documents = _mapped(self.folder / "documents", "int64")
+        description = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))
+        self.vocabulary: int = description["vocabulary"]
+        self.ids = _open_memmap(self.folder / "ids", description["ids"])
+        self.sentences = _open_memmap(self.folder / "sentences", "int64")
+        self.documents = _open_memmap(self.folder / "documents", "int64")
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
@@ -42,7 +42,7 @@ class Store:
     def check(self, tokenizer: WordPiece) -> None:
         """Whether these ids are ids of this vocabulary."""
         if self.vocabulary != _fingerprint(tokenizer):
-            raise InputProblem(f"{self.folder} was cut into wordpieces of another vocabulary.")
+            raise InputError(f"{self.folder} was cut into wordpieces of another vocabulary.")
 
     @property
     def tokens(self) -> int:
@@ -52,19 +52,19 @@ class Store:
         return len(self.documents) - 1
 
 
-class Writer:
+class TokenStoreWriter:
     """A store being written, document after document."""
 
     def __init__(self, folder: Path, tokenizer: WordPiece):
         folder.mkdir(parents=True)
         self.folder, self.vocabulary = folder, _fingerprint(tokenizer)
-        self.kind = "uint16" if tokenizer.size <= 1 << 16 else "uint32"
+        self.dtype = "uint16" if tokenizer.vocab_size <= 1 << 16 else "uint32"
         self.files = {name: (folder / name).open("wb") for name in ("ids", "sentences", "documents")}
         self.tokens = self.sentences = 0
 
     def add(self, document: Sequence[Sequence[int] | np.ndarray]) -> None:
         lengths = np.array([len(sentence) for sentence in document], dtype=np.int64)
-        self.files["ids"].write(np.concatenate([np.array(s, dtype=self.kind) for s in document]).tobytes())
+        self.files["ids"].write(np.concatenate([np.array(s, dtype=self.dtype) for s in document]).tobytes())
         self.files["sentences"].write((self.tokens + np.cumsum(lengths) - lengths).tobytes())
         self.files["documents"].write(np.int64(self.sentences).tobytes())
         self.tokens += int(lengths.sum())
@@ -77,50 +77,51 @@ class Writer:
             file.flush()
             os.fsync(file.fileno())
             file.close()
-        described = {"ids": self.kind, "vocabulary": self.vocabulary}
-        (self.folder / "store.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
+        description = {"ids": self.dtype, "vocabulary": self.vocabulary}
+        (self.folder / "store.json").write_text(json.dumps(description) + "\n", encoding="utf-8")
 
 
-def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int = 60) -> Iterator[int]:
-    """Write the stores of PARTS, every `hold_out`-th document of each kind whole into the held-out one, all of them for
+def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, heldout_every: int = 60) -> Iterator[int]:
+    """Write the stores of PARTS, 1 document in `heldout_every` of each kind whole into the held-out one, all of them for
     1; yields how many documents were read. The folder appears whole or not at all."""
-    made = folder.with_name(f".{folder.name}.{os.getpid()}.new")
-    shutil.rmtree(made, ignore_errors=True)
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(temporary, ignore_errors=True)
     try:
-        yield from _written(documents, tokenizer, made, hold_out)
-        if not complete(folder):  # unless another process on this disk was faster
+        yield from _write(documents, tokenizer, temporary, heldout_every)
+        if not is_complete(folder):  # unless another process on this disk was faster
             shutil.rmtree(folder, ignore_errors=True)
-            made.rename(folder)
+            temporary.rename(folder)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _written(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, hold_out: int) -> Iterator[int]:
-    writers = {part: Writer(folder / part, tokenizer) for part in PARTS}
-    counts, read = {"": 0, "-single": 0}, 0
+def _write(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, heldout_every: int) -> Iterator[int]:
+    writers = {part: TokenStoreWriter(folder / part, tokenizer) for part in PARTS}
+    counts, total = {"": 0, "-single": 0}, 0
     for group in _groups(documents):
-        encodings = iter(tokenizer.fast.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
+        encodings = iter(tokenizer.backend.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
         for document in group:
             sentences = [ids for ids in (next(encodings).ids for _ in document) if ids]
             if sentences:
                 kind = "-single" if len(sentences) == 1 else ""
-                writers[("held" if counts[kind] % hold_out == 1 % hold_out else "train") + kind].add(sentences)
+                heldout = counts[kind] % heldout_every == 1 % heldout_every
+                writers[("heldout" if heldout else "train") + kind].add(sentences)
                 counts[kind] += 1
-        read += len(group)
-        yield read
+        total += len(group)
+        yield total
     if not any(counts.values()):
-        raise InputProblem("The corpus holds no text that the vocabulary can read.")
+        raise InputError("The corpus holds no text that the vocabulary can read.")
     for writer in writers.values():
         writer.close()
 
 
-def complete(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
     """Whether all stores are there."""
     return all((folder / part / "store.json").is_file() for part in PARTS)
 
 
 def _fingerprint(tokenizer: WordPiece) -> int:
-    return zlib.crc32("\n".join(tokenizer.words).encode())
+    return zlib.crc32("\n".join(tokenizer.vocabulary).encode())
 
 
 def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
@@ -128,14 +129,14 @@ def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
     for document in documents:
         group.append(document)
         characters += sum(map(len, document))
-        if characters >= AT_ONCE:
+        if characters >= CHARACTERS_AT_ONCE:
             yield group
             group, characters = [], 0
     if group:
         yield group
 
 
-def _mapped(path: Path, kind: str) -> np.ndarray:
+def _open_memmap(path: Path, dtype: str) -> np.ndarray:
     if not path.stat().st_size:  # an empty file cannot be mapped
-        return np.zeros(0, dtype=kind)
-    return np.asarray(np.memmap(path, dtype=kind, mode="r"))  # a plain array: slices of a memmap are slow to make
+        return np.zeros(0, dtype=dtype)
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))  # a plain array: slicing a memmap is slow

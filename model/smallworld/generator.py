@@ -1,43 +1,50 @@
-"""A pen writes a sentence word by word, from left to right; every choice on the way has a known probability.
+"""A sentence is built word by word, from left to right; every choice on the way has a known probability.
 
-The same grammar is therefore read in two ways: with dice it tells stories, and with `derivations` it lists every way
-in which it could have written the words that can be seen, which is all that the best possible predictor needs.
+The same grammar therefore serves twice: with `random_choices` it writes stories, and with `derivations` it enumerates
+every derivation of the words observed, which is all that the best possible predictor needs.
 """
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .sentences import ROOT, Word
+from .sentences import ROOT, StoryWord
 
-# Chooses one of some options: their probabilities; the word each would write at once, where it would; the word seen.
+# Chooses an option: their probabilities; the word each would write next, where it would; the word observed there.
 Chooser = Callable[[Sequence[float], Sequence[str] | None, str | None], int]
 
 
-def dice(generator: random.Random) -> Chooser:
-    """Choose by chance."""
-    def choose(chances: Sequence[float], forms: Sequence[str] | None, seen: str | None) -> int:
-        point = generator.random()
-        for index, chance in enumerate(chances):
-            point -= chance
+def random_choices(rng: random.Random) -> Chooser:
+    """Choose at random, by the probabilities."""
+
+    def choose(probabilities: Sequence[float], forms: Sequence[str] | None, word: str | None) -> int:
+        point = rng.random()
+        for index, probability in enumerate(probabilities):
+            point -= probability
             if point < 0:
                 return index
-        return len(chances) - 1
+        return len(probabilities) - 1
+
     return choose
 
 
 class Contradiction(Exception):
-    """What the pen was about to write is not what can be seen."""
+    """The next word is not the one observed."""
 
 
-class Pen:
-    """Writes one sentence of a story with a plan; what the plan leaves open is settled when it is first needed."""
+class SentenceBuilder:
+    """Writes one sentence of a story by a plan; what the plan leaves open is settled when it is first needed."""
 
-    def __init__(self, choose: Chooser, plan: dict[str, Any], priors: Mapping[str, Callable[["Pen"], Mapping]],
-                 seen: Sequence[str | None] | None = None):
+    def __init__(
+        self,
+        choose: Chooser,
+        plan: dict[str, Any],
+        priors: Mapping[str, Callable[["SentenceBuilder"], Mapping]],
+        observation: Sequence[str | None] | None = None,
+    ):
         self.plan, self._choose, self._priors = plan, choose, priors
-        self.seen = seen  # the words that can be seen, None where one is hidden; None when writing freely
+        self.observation = observation  # the words observed, None where one is hidden; None when writing freely
         self._words: list[tuple] = []
         self._labels: dict[str, int] = {"root": ROOT}
 
@@ -45,25 +52,34 @@ class Pen:
         """One of equally likely options, or of options with their weights."""
         weights = list(options.values()) if isinstance(options, Mapping) else [1.0] * len(options)
         total, values = sum(weights), list(options)
-        return values[self._choose([weight / total for weight in weights], forms, self.next_seen)]
+        return values[self._choose([weight / total for weight in weights], forms, self.next_word)]
 
     def settle(self, name: str, forms: Callable[[Any], str] | None = None) -> Any:
-        """What the plan says of `name`; settled now, by its chances in this world, if it was open."""
+        """What the plan says of `name`; settled now, by its prior, if it was open."""
         if name not in self.plan:
             options = self._priors[name](self)
             self.plan[name] = self.one_of(options, [forms(value) for value in options] if forms else None)
         return self.plan[name]
 
     def pick(self, options: Mapping | Sequence) -> str:
-        """One of some words that is about to be written."""
+        """One of some words, to be written next."""
         return self.one_of(options, list(options))
 
-    def write(self, form: str, upos: str, deprel: str, head: str, lemma: str | None = None, feats: str = "",
-              label: str | None = None, referent: str | None = None) -> None:
+    def write(
+        self,
+        form: str,
+        upos: str,
+        deprel: str,
+        head: str,
+        lemma: str | None = None,
+        feats: str = "",
+        label: str | None = None,
+        referent: str | None = None,
+    ) -> None:
         """The next word; `head` is the label of a word that stands or will stand in this sentence."""
-        if self.seen is not None:
-            place = len(self._words)
-            if place >= len(self.seen) or self.seen[place] not in (None, form.lower()):
+        if self.observation is not None:
+            position = len(self._words)
+            if position >= len(self.observation) or self.observation[position] not in (None, form.lower()):
                 raise Contradiction
         if label:
             self._labels[label] = len(self._words)
@@ -74,53 +90,56 @@ class Pen:
         return [word[0].lower() for word in self._words]
 
     @property
-    def next_seen(self) -> str | None:
-        """The word that can be seen at the place written next, if there is one."""
-        place = len(self._words)
-        return self.seen[place] if self.seen is not None and place < len(self.seen) else None
+    def next_word(self) -> str | None:
+        """The word observed at the position written next, if there is one."""
+        position = len(self._words)
+        return self.observation[position] if self.observation is not None and position < len(self.observation) else None
 
-    def words(self) -> tuple[Word, ...]:
-        """What was written, with every head found and the first letter a capital."""
-        finished = [Word(form, lemma, upos, feats, self._labels[head], deprel, referent)
-                    for form, lemma, upos, feats, head, deprel, referent in self._words]
-        first = finished[0]
-        return (Word(first.form[0].upper() + first.form[1:], first.lemma, first.upos, first.feats, first.head,
-                     first.deprel, first.referent), *finished[1:])
+    def words(self) -> tuple[StoryWord, ...]:
+        """The sentence, with every head as an index and the first letter a capital."""
+        words = [
+            StoryWord(form, lemma, upos, feats, self._labels[head], deprel, referent)
+            for form, lemma, upos, feats, head, deprel, referent in self._words
+        ]
+        return (replace(words[0], form=words[0].form[0].upper() + words[0].form[1:]), *words[1:])
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """One way the grammar could have written what can be seen, and how probable that way was."""
+    """One way the grammar could have written the words observed, and its probability."""
 
     words: tuple[str, ...]
-    chance: float
+    probability: float
     plan: dict[str, Any]
 
 
-class Script:
-    """Makes the choices of one way after another: all but the last are repeated, the last is made differently."""
+class ChoiceEnumerator:
+    """Makes the choices of one derivation after another, depth first: all but the last are repeated."""
 
     def __init__(self):
         self._open: list[list[int]] = []  # at each choice: the options still to try, the present one last
         self.begin()
 
     def begin(self) -> None:
-        self._depth, self.chance = 0, 1.0
+        self._depth, self.probability = 0, 1.0
 
-    def choose(self, chances: Sequence[float], forms: Sequence[str] | None, seen: str | None) -> int:
+    def choose(self, probabilities: Sequence[float], forms: Sequence[str] | None, word: str | None) -> int:
         if self._depth == len(self._open):
-            options = [index for index in reversed(range(len(chances))) if chances[index] > 0 and
-                       (seen is None or forms is None or forms[index].lower() == seen)]
+            options = [
+                index
+                for index in reversed(range(len(probabilities)))
+                if probabilities[index] > 0 and (word is None or forms is None or forms[index].lower() == word)
+            ]
             if not options:
                 raise Contradiction
             self._open.append(options)
         index = self._open[self._depth][-1]
         self._depth += 1
-        self.chance *= chances[index]
+        self.probability *= probabilities[index]
         return index
 
     def advance(self) -> bool:
-        """Turn to the next way; False when all have been tried."""
+        """Turn to the next derivation; False when all have been tried."""
         while self._open:
             self._open[-1].pop()
             if self._open[-1]:
@@ -129,20 +148,24 @@ class Script:
         return False
 
 
-def derivations(write: Callable[[Pen], None], plan: Mapping[str, Any], priors: Mapping,
-                seen: Sequence[str | None] | None) -> Iterator[Derivation]:
-    """Every way to write a sentence that agrees with the words seen; with `seen` None, every sentence there is.
+def derivations(
+    write: Callable[[SentenceBuilder], None],
+    plan: Mapping[str, Any],
+    priors: Mapping,
+    observation: Sequence[str | None] | None,
+) -> Iterator[Derivation]:
+    """Every derivation of a sentence that agrees with the observation; with None, of every sentence there is.
 
-    The grammar is run again for every way; an option whose first word is not the one seen is never tried.
+    The grammar is run again for each of them; an option whose first word is not the one observed is never tried.
     """
-    script, more = Script(), True
+    enumerator, more = ChoiceEnumerator(), True
     while more:
-        script.begin()
-        pen = Pen(script.choose, dict(plan), priors, seen)
+        enumerator.begin()
+        builder = SentenceBuilder(enumerator.choose, dict(plan), priors, observation)
         try:
-            write(pen)
-            if seen is None or len(pen.forms) == len(seen):
-                yield Derivation(tuple(pen.forms), script.chance, pen.plan)
+            write(builder)
+            if observation is None or len(builder.forms) == len(observation):
+                yield Derivation(tuple(builder.forms), enumerator.probability, builder.plan)
         except Contradiction:
             pass
-        more = script.advance()
+        more = enumerator.advance()

@@ -1,16 +1,16 @@
 """The best that any predictor could do in the small world: exact probabilities of hidden words, by its own grammar.
 
-A story is a plan and seven sentences, and every choice behind them has a known probability. Given the words that can
-be seen, `posterior` adds up the probabilities of all ways in which the grammar could have written them (forward and
-backward over the sentences, the settled part of the plan being the state between two), so it gives the true
-probability of each word at each hidden place. The best predictor says the most probable word; how often it is right
-is the mean of those greatest probabilities, and no other predictor that sees the same words is right more often.
+A story is a plan and seven sentences, and every choice behind them has a known probability. From the words observed,
+`posterior` adds up the probabilities of all their derivations (the forward-backward algorithm over the sentences, the
+settled part of the plan being the state between two), so it gives the true probability of each word at each hidden
+position. The best predictor names the most probable word; its accuracy is the mean of those greatest probabilities, and
+no other predictor that observes the same words has a higher one.
 
-`ceiling` takes this mean over the very questions that `objective.evaluate` asks of a model. It tells the best predictor
-more than the model is told: which words are wrong (random words count as hidden, kept ones as known), which sentence of
-its story each is, and whether B follows A; and it counts as known every hidden word of a sentence that the length
+`ceiling` takes this mean over the very pairs that `evaluation.evaluate` masks for a model. It tells the best predictor
+more than the model knows: which words are wrong (random words count as hidden, unchanged ones as known), which sentence
+of its story each is, and whether B follows A; and it counts as known every hidden word of a sentence that the length
 limit cut apart. Knowing more never makes the best predictor worse, so the figure is an upper bound; as a trained model
-finds nearly all of this out from the words it sees, it is a tight one.
+infers nearly all of this from the words it reads, it is a tight one.
 """
 
 import math
@@ -22,138 +22,153 @@ from typing import Any
 
 import numpy as np
 
-from ..pretraining.masking import MASKED, RANDOM, UNTOUCHED, Mix, masked
-from ..pretraining.objective import HELD_SEED
-from ..pretraining.sentence_pairs import Pair, Pairs, packed
-from ..pretraining.token_store import Store
+from ..pretraining.evaluation import HELDOUT_SEED
+from ..pretraining.masking import MASKED, RANDOM, UNSELECTED, MaskingStrategy, corrupt
+from ..pretraining.sentence_pairs import PairSampler, SentencePair, collate_pairs
+from ..pretraining.token_store import TokenStore
 from ..tokenizer import WordPiece
 from .generator import derivations
 from .grammar import KINDS, LONGEST
 from .phrases import PRIORS
 
-Seen = tuple[str | None, ...]
+Observation = tuple[str | None, ...]  # the words of a sentence, None where one is hidden
 ORDER = list(KINDS)
-# what a plan settles that no later sentence asks for again can be forgotten, which keeps the states few
+# what a plan settles that no later sentence needs can be forgotten, which keeps the states few
 FORGOTTEN = {"wish": ("shown",), "thanks": ("thing", "number", "worker"), "ending": tuple(PRIORS)}
 State = tuple[tuple[str, Any], ...]
 
 
-def kind(tokens: Seen) -> str | None:
+def kind(tokens: Observation) -> str | None:
     """Which kind of sentence this is; None for a sentence that this world does not have, or a piece of one."""
-    return next((name for name, write in KINDS.items() if next(derivations(write, {}, PRIORS, tokens), None)), None)
+    return next((name for name in KINDS if _has_derivation(name, tokens)), None)
+
+
+def _has_derivation(name: str, tokens: Observation) -> bool:
+    return next(derivations(KINDS[name], {}, PRIORS, tokens), None) is not None
 
 
 @lru_cache(maxsize=200_000)
-def _ways(name: str, state: State, seen: Seen) -> tuple[tuple[State, tuple[str, ...], float], ...]:
-    """All ways to write one sentence from a state, as (state after it, its hidden words, probability), like ones added."""
-    hidden = [place for place, word in enumerate(seen) if word is None]
-    found: dict[tuple[State, tuple[str, ...]], float] = defaultdict(float)
-    for way in derivations(KINDS[name], dict(state), PRIORS, seen):
-        after = tuple(sorted((key, value) for key, value in way.plan.items() if key not in FORGOTTEN.get(name, ())))
-        found[after, tuple(way.words[place] for place in hidden)] += way.chance
-    return tuple((after, words, chance) for (after, words), chance in found.items())
+def _transitions(name: str, state: State, observation: Observation) -> tuple[tuple[State, tuple[str, ...], float], ...]:
+    """All ways to write one sentence from a state, equal ones added up: the next state, the hidden words, probability."""
+    hidden = [position for position, word in enumerate(observation) if word is None]
+    probabilities: dict[tuple[State, tuple[str, ...]], float] = defaultdict(float)
+    for derivation in derivations(KINDS[name], dict(state), PRIORS, observation):
+        settled = ((key, value) for key, value in derivation.plan.items() if key not in FORGOTTEN.get(name, ()))
+        words = tuple(derivation.words[position] for position in hidden)
+        probabilities[tuple(sorted(settled)), words] += derivation.probability
+    return tuple((next_state, words, probability) for (next_state, words), probability in probabilities.items())
 
 
-def posterior(sentences: Sequence[tuple[str, Seen]]) -> list[list[dict[str, float]]]:
-    """For sentences in story order, each with its kind: the probability of every word at each hidden place."""
-    before: list[dict[State, float]] = [{(): 1.0}]
+def posterior(sentences: Sequence[tuple[str, Observation]]) -> list[list[dict[str, float]]]:
+    """For sentences in story order, each with its kind: the probability of every word at each hidden position."""
+    forward: list[dict[State, float]] = [{(): 1.0}]
     steps: list[list[tuple[State, State, tuple[str, ...], float]]] = []
-    for name, seen in sentences:
-        step, reached = [], defaultdict(float)
-        for state, weight in before[-1].items():
-            for after, words, chance in _ways(name, state, seen):
-                step.append((state, after, words, chance))
-                reached[after] += weight * chance
-        if not reached:
+    for name, observation in sentences:
+        step, reachable = [], defaultdict(float)
+        for state, weight in forward[-1].items():
+            for next_state, words, probability in _transitions(name, state, observation):
+                step.append((state, next_state, words, probability))
+                reachable[next_state] += weight * probability
+        if not reachable:
             raise ValueError("no story of this world has these words")
-        total = sum(reached.values())
+        total = sum(reachable.values())
         steps.append(step)
-        before.append({state: weight / total for state, weight in reached.items()})
-    behind: dict[State, float] = dict.fromkeys(before[-1], 1.0)
-    answers = []
-    for step, ahead in zip(reversed(steps), reversed(before[:-1]), strict=True):
+        forward.append({state: weight / total for state, weight in reachable.items()})
+    backward: dict[State, float] = dict.fromkeys(forward[-1], 1.0)
+    posteriors = []
+    for step, before in zip(reversed(steps), reversed(forward[:-1]), strict=True):
         earlier: dict[State, float] = defaultdict(float)
-        places: list[dict[str, float]] = [defaultdict(float) for _ in (step[0][2] if step else ())]
-        for state, after, words, chance in step:
-            rest = chance * behind.get(after, 0.0)  # no way on from there: a state that later words exclude
+        positions: list[dict[str, float]] = [defaultdict(float) for _ in (step[0][2] if step else ())]
+        for state, next_state, words, probability in step:
+            rest = probability * backward.get(next_state, 0.0)  # 0 for a state that later words exclude
             earlier[state] += rest
-            for place, word in enumerate(words):
-                places[place][word] += ahead[state] * rest
-        answers.append([{word: weight / sum(place.values()) for word, weight in place.items()} for place in places])
+            for position, word in enumerate(words):
+                positions[position][word] += before[state] * rest
+        posteriors.append(
+            [{word: weight / sum(position.values()) for word, weight in position.items()} for position in positions]
+        )
         scale = max(earlier.values())
-        behind = {state: weight / scale for state, weight in earlier.items()}
-    return answers[::-1]
+        backward = {state: weight / scale for state, weight in earlier.items()}
+    return posteriors[::-1]
 
 
-def best(span: Sequence[str], hidden: Sequence[bool]) -> dict[int, dict[str, float]]:
-    """The probabilities at the hidden places of consecutive sentences of one story; none for a sentence cut apart."""
+def predict(span: Sequence[str], hidden: Sequence[bool]) -> dict[int, dict[str, float]]:
+    """Probabilities at the hidden positions of consecutive sentences of one story; none for a sentence cut apart."""
     sentences, start, name = [], 0, None
-    for end in [*(place + 1 for place, word in enumerate(span) if word == "."), len(span)]:
+    for end in [*(position + 1 for position, word in enumerate(span) if word == "."), len(span)]:
         if end > start:
-            name = _after(name, tuple(span[start:end]))
+            name = _next_kind(name, tuple(span[start:end]))
             if name:
                 sentences.append((name, start, tuple(None if hidden[p] else span[p] for p in range(start, end))))
             start = end
-    found = {}
-    for (_, begin, seen), places in zip(
-            sentences, posterior([(name, seen) for name, _, seen in sentences]), strict=True):
-        spots = [begin + place for place, word in enumerate(seen) if word is None]
-        found.update(zip(spots, places, strict=True))
-    return found
+    posteriors = posterior([(name, observation) for name, _, observation in sentences])
+    predictions = {}
+    for (_, begin, observation), probabilities in zip(sentences, posteriors, strict=True):
+        positions = [begin + position for position, word in enumerate(observation) if word is None]
+        predictions.update(zip(positions, probabilities, strict=True))
+    return predictions
 
 
-def _after(name: str | None, tokens: Seen) -> str | None:
+def _next_kind(name: str | None, tokens: Observation) -> str | None:
     """The kind of the sentence that follows one of kind `name`: the next kind, if the words are a whole sentence."""
     if name is None:
         return kind(tokens)
     following = ORDER[ORDER.index(name) + 1]
-    return following if next(derivations(KINDS[following], {}, PRIORS, tokens), None) else None
+    return following if _has_derivation(following, tokens) else None
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the best possible predictor reaches on some questions."""
+    """What the best possible predictor reaches on some pairs."""
 
-    accuracy: float  # share of the chosen words it would name, in expectation: no model does better
+    accuracy: float  # expected fraction of the selected words it names: no model does better
     loss: float  # its loss in nats on the same words: no model has less, in expectation
-    error: float  # standard error of the accuracy, from the draw of the questions
+    error: float  # standard error of the accuracy, from the sampling of the pairs
     words: int
     pairs: int
 
 
-def ceiling(store: Store, tokenizer: WordPiece, mix: Mix | None = None, length: int = LONGEST,
-            negatives: str = "another", count: int = 512, batch: int = 32) -> Iterator[Ceiling]:
-    """The ceiling over ever more of the questions that `objective.evaluate` asks of a model with the same settings."""
-    questions = sorted(Pairs(store, length, negatives, HELD_SEED).stretch(0, count), key=len)
-    generator, rows = np.random.default_rng(HELD_SEED), []
-    for start in range(0, count, batch):
-        pairs = questions[start: start + batch]
-        ids = packed(pairs, tokenizer).ids
-        fates = masked(ids, tokenizer, mix or Mix(), generator).fate
-        for pair, fate in zip(pairs, fates, strict=True):
-            rows.append(_asked(pair, fate, tokenizer))
+def ceiling(
+    store: TokenStore,
+    tokenizer: WordPiece,
+    masking: MaskingStrategy | None = None,
+    max_length: int = LONGEST,
+    negatives: str = "another",
+    count: int = 512,
+    batch_size: int = 32,
+) -> Iterator[Ceiling]:
+    """The ceiling over ever more of the pairs that `evaluation.evaluate` masks for a model with the same settings."""
+    by_length = sorted(PairSampler(store, max_length, negatives, HELDOUT_SEED).sample(0, count), key=len)
+    rng, rows = np.random.default_rng(HELDOUT_SEED), []
+    for start in range(0, count, batch_size):
+        pairs = by_length[start : start + batch_size]
+        ids = collate_pairs(pairs, tokenizer).ids
+        corruption = corrupt(ids, tokenizer, masking or MaskingStrategy(), rng)
+        for pair, replacement in zip(pairs, corruption.replacement, strict=True):
+            rows.append(_expected(pair, replacement, tokenizer))
             yield _ceiling(rows)
 
 
-def _asked(pair: Pair, fate: np.ndarray, tokenizer: WordPiece) -> tuple[float, float, int]:
-    """Of one pair: the sum of the greatest probabilities, the sum of the losses, and the number of chosen words."""
-    a, b = ([tokenizer.words[piece] for piece in ids] for ids in (pair.a, pair.b))
-    first, second = fate[1: len(a) + 1], fate[len(a) + 2: len(a) + 2 + len(b)]
-    spans = [(a + b, [*first, *second])] if pair.is_next else [(a, [*first]), (b, [*second])]
-    right = loss = chosen = 0.0
-    for words, fates in spans:
-        hidden = [one in (MASKED, RANDOM) for one in fates]
-        answers = best(words, hidden)
-        chosen += sum(one != UNTOUCHED for one in fates)
-        right += sum(one != UNTOUCHED and place not in answers for place, one in enumerate(fates))
-        for place, chances in answers.items():
-            right += max(chances.values())
-            loss -= math.log(chances[words[place]])
-    return right, loss, int(chosen)
+def _expected(pair: SentencePair, replacement: np.ndarray, tokenizer: WordPiece) -> tuple[float, float, int]:
+    """Of one pair: the expected number of correct words, the sum of the losses, and the number of selected words."""
+    a, b = ([tokenizer.vocabulary[piece] for piece in ids] for ids in (pair.a, pair.b))
+    in_a, in_b = replacement[1 : len(a) + 1], replacement[len(a) + 2 : len(a) + 2 + len(b)]
+    spans = [(a + b, [*in_a, *in_b])] if pair.is_next else [(a, [*in_a]), (b, [*in_b])]
+    correct = loss = selected = 0.0
+    for words, replacements in spans:
+        predictions = predict(words, [fate in (MASKED, RANDOM) for fate in replacements])
+        selected += sum(fate != UNSELECTED for fate in replacements)
+        correct += sum(
+            fate != UNSELECTED and position not in predictions for position, fate in enumerate(replacements)
+        )  # known without a prediction
+        for position, probabilities in predictions.items():
+            correct += max(probabilities.values())
+            loss -= math.log(probabilities[words[position]])
+    return correct, loss, int(selected)
 
 
 def _ceiling(rows: list[tuple[float, float, int]]) -> Ceiling:
-    right, loss, words = np.array(rows).T
-    accuracy = right.sum() / words.sum()
-    spread = np.sqrt(((right - accuracy * words) ** 2).sum()) / words.sum()
-    return Ceiling(float(accuracy), float(loss.sum() / words.sum()), float(spread), int(words.sum()), len(rows))
+    correct, loss, words = np.array(rows).T
+    accuracy = correct.sum() / words.sum()
+    error = np.sqrt(((correct - accuracy * words) ** 2).sum()) / words.sum()
+    return Ceiling(float(accuracy), float(loss.sum() / words.sum()), float(error), int(words.sum()), len(rows))

@@ -6,7 +6,7 @@ ROOT = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class StoryWord:
     """One word and what is true of it, with the labels of Universal Dependencies."""
 
     form: str  # as written, with its capital
@@ -19,10 +19,10 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class StorySentence:
     """A sentence of a story; `position` counts from 0 and `kind` names what the sentence does there."""
 
-    words: tuple[Word, ...]
+    words: tuple[StoryWord, ...]
     story: int
     position: int
     kind: str
@@ -39,22 +39,40 @@ class Sentence:
 
     def conllu(self) -> str:
         """Ten columns a word, counted from 1; the referent stands in the last one as Entity=."""
-        lines = [f"# sent_id = smallworld-{self.story}-{self.position + 1}", f"# text = {self.text}",
-                 f"# kind = {self.kind}"]
+        lines = [
+            f"# sent_id = smallworld-{self.story}-{self.position + 1}",
+            f"# text = {self.text}",
+            f"# kind = {self.kind}",
+        ]
         for index, word in enumerate(self.words):
             after = self.words[index + 1].form if index + 1 < len(self.words) else ""
             misc = ([f"Entity={word.referent}"] if word.referent else []) + (
-                ["SpaceAfter=No"] if after in (",", ".") else [])
-            lines.append("\t".join((str(index + 1), word.form, word.lemma, word.upos, "_", word.feats or "_",
-                                    str(word.head + 1), word.deprel, "_", "|".join(misc) or "_")))
+                ["SpaceAfter=No"] if after in (",", ".") else []
+            )
+            lines.append(
+                "\t".join(
+                    (
+                        str(index + 1),
+                        word.form,
+                        word.lemma,
+                        word.upos,
+                        "_",
+                        word.feats or "_",
+                        str(word.head + 1),
+                        word.deprel,
+                        "_",
+                        "|".join(misc) or "_",
+                    )
+                )
+            )
         return "\n".join(lines) + "\n\n"
 
 
 @dataclass(frozen=True)
 class Story:
-    """Sentences that belong together, and the plan they were told from: who, where, when, with whom."""
+    """Sentences that belong together, and the plan behind them: who, where, when, with whom."""
 
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[StorySentence, ...]
     plan: dict[str, object]
 
     @property
@@ -62,4 +80,6 @@ class Story:
         return " ".join(sentence.text for sentence in self.sentences)
 
     def conllu(self) -> str:
-        return f"# newdoc id = smallworld-{self.sentences[0].story}\n" + "".join(one.conllu() for one in self.sentences)
+        return f"# newdoc id = smallworld-{self.sentences[0].story}\n" + "".join(
+            sentence.conllu() for sentence in self.sentences
+        )

@@ -1,4 +1,4 @@
-"""Why both directions: the same blank seen from the left, from the right, from both apart, and from both at once."""
+"""Directionality: the same mask predicted from its left context, its right, both apart, and both at once."""
 
 from collections.abc import Mapping
 
@@ -7,30 +7,42 @@ import pandas as pd
 
 from model import Bert, Edits, Encoding
 
-from .. import cloze
+from .prediction import probabilities
 
-# in the order they are shown: as GPT reads, its mirror image, as ELMo combines the two, as BERT reads
-SIGHTS = ("left", "right", "averaged", "both")
+# as GPT reads, its mirror image, as ELMo combines the two, as BERT reads
+DIRECTIONS = ("left", "right", "averaged", "both")
 
 
-def predictions(bert: Bert, encoding: Encoding, position: int) -> dict[str, np.ndarray]:
-    """P(word) at one position under each sight: {sight: (vocabulary,)}.
+def predict(bert: Bert, encoding: Encoding, position: int) -> dict[str, np.ndarray]:
+    """P(token) at one position under each direction: {direction: (vocabulary,)}.
 
-    One-sided sight blocks the attention edges of every position, not only of the asked one: otherwise the other side
+    One direction blocks the attention edges of every position, not only of the predicted one: otherwise the other side
     would come in through a neighbour. "averaged" is the mean of the left and the right prediction.
     """
-    return trained(dict.fromkeys(("left", "right", "both"), bert), encoding, position)
+    return predict_with(dict.fromkeys(("left", "right", "both"), bert), encoding, position)
 
 
-def trained(berts: Mapping[str, Bert], encoding: Encoding, position: int) -> dict[str, np.ndarray]:
-    """The same, each sight answered by the model that learned with it."""
-    found = {name: cloze.probabilities(bert, encoding, [position], Edits(sight=name))[0]
-             for name, bert in berts.items()}
-    found["averaged"] = (found["left"] + found["right"]) / 2
-    return {name: found[name] for name in SIGHTS}
+def predict_with(berts: Mapping[str, Bert], encoding: Encoding, position: int) -> dict[str, np.ndarray]:
+    """The same, each direction predicted by the model that was trained with it."""
+    predicted = {
+        direction: probabilities(bert, encoding, [position], Edits(direction=direction))[0]
+        for direction, bert in berts.items()
+    }
+    predicted["averaged"] = (predicted["left"] + predicted["right"]) / 2
+    return {direction: predicted[direction] for direction in DIRECTIONS}
 
 
-def lead(results: pd.DataFrame) -> float:
-    """By how much the models that learned with both sides name more masked words than the better one-sided ones."""
-    means = results.groupby("trial")["masked"].mean().to_dict()
-    return means["both"] - max(means["left"], means["right"])
+def bidirectional_gain(results: pd.DataFrame) -> float:
+    """MLM accuracy of the models trained with both directions, minus that of the better single direction."""
+    accuracy = mean_accuracy(results)
+    return accuracy["both"] - max(accuracy["left"], accuracy["right"])
+
+
+def mean_accuracy(results: pd.DataFrame) -> dict[str, float]:
+    """MLM accuracy of the models of each direction, averaged over the seeds."""
+    return results.groupby("condition")["masked"].mean().to_dict()
+
+
+def most_frequent_accuracy(results: pd.DataFrame) -> float:
+    """MLM accuracy of always predicting the most frequent word: the baseline."""
+    return float(results["masked_most_frequent"].max())

@@ -2,9 +2,9 @@
 that English allows?
 
 `bundled/grammar.csv` holds 200 minimal pairs (phenomenon, good, bad), ten phenomena of 20 pairs, written for this
-project in everyday words and taken from no collection (CC BY 4.0). Both sentences of a pair have equally many words,
+project in everyday words, from no other collection (CC BY 4.0). Both sentences of a pair have equally many words,
 and equally many pieces in the shipped English vocabulary, so that their scores compare. Where number or gender decides,
-each form is right about as often as it is wrong: who always says "is" gets half of the points, as chance does. The form
+each form is right about as often as it is wrong: who always prefers "is" gets half of the points, as chance does. The form
 of the test is that of Marvin & Linzen (2018); the score is the pseudo-log-likelihood of Salazar et al. (2020).
 """
 
@@ -17,8 +17,8 @@ import pandas as pd
 
 from model import Bert
 
-from .. import cloze
-from ..nextsentence import metrics
+from ..statistics import wilson_interval
+from .pseudo_likelihood import score
 
 BUNDLED = Path(__file__).parents[1] / "bundled" / "grammar.csv"
 CHANCE = 0.5
@@ -39,20 +39,23 @@ class GrammarCheck:
     bad: np.ndarray  # (pairs,)
 
     @property
-    def right(self) -> np.ndarray:
-        """Where the good sentence scores higher, (pairs,); a tie is no preference and does not count as right."""
+    def correct(self) -> np.ndarray:
+        """Where the good sentence scores higher, (pairs,); a tie is no preference and does not count as correct."""
         return self.good > self.bad
 
     def table(self) -> pd.DataFrame:
-        """Share right of each phenomenon and overall: phenomenon, pairs, right, share, low, high, chance."""
-        right = pd.Series(self.right).groupby(self.pairs["phenomenon"].to_numpy(), sort=False)
-        counts = [(name, len(group), int(group.sum())) for name, group in right]
-        counts.append((OVERALL, len(self.right), int(self.right.sum())))
-        rows = [(name, count, hits, hits / count, *metrics.wilson(hits, count), CHANCE) for name, count, hits in counts]
-        return pd.DataFrame(rows, columns=["phenomenon", "pairs", "right", "share", "low", "high", "chance"])
+        """Accuracy of each phenomenon and overall: phenomenon, pairs, correct, accuracy, low, high (95 %), chance."""
+        groups = pd.Series(self.correct).groupby(self.pairs["phenomenon"].to_numpy(), sort=False)
+        counts = [(phenomenon, len(correct), int(correct.sum())) for phenomenon, correct in groups]
+        counts.append((OVERALL, len(self.correct), int(self.correct.sum())))
+        rows = [
+            (phenomenon, count, n_correct, n_correct / count, *wilson_interval(n_correct, count), CHANCE)
+            for phenomenon, count, n_correct in counts
+        ]
+        return pd.DataFrame(rows, columns=["phenomenon", "pairs", "correct", "accuracy", "low", "high", "chance"])
 
     def __repr__(self) -> str:
-        return f"GrammarCheck({int(self.right.sum())} of {len(self.right)} pairs right)"
+        return f"GrammarCheck({int(self.correct.sum())} of {len(self.correct)} pairs correct)"
 
 
 def check(bert: Bert, minimal_pairs: pd.DataFrame | None = None) -> GrammarCheck:
@@ -67,5 +70,5 @@ def progress(bert: Bert, minimal_pairs: pd.DataFrame) -> Iterator[GrammarCheck]:
     groups: list[pd.DataFrame] = []
     for _, group in minimal_pairs.groupby("phenomenon", sort=False):
         groups.append(group)
-        scores.append(cloze.score(bert, [*group["good"], *group["bad"]]).reshape(2, -1))
+        scores.append(score(bert, [*group["good"], *group["bad"]]).reshape(2, -1))
         yield GrammarCheck(pd.concat(groups, ignore_index=True), *np.hstack(scores))

@@ -1,43 +1,32 @@
-"""What heads do over many sentences: the summary of `heads`, over every token read."""
+"""What heads attend to over many inputs: the summary of `heads.patterns`, every token counted alike."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
-from model import Bert, Encoding, alike
+from model import Bert, Encoding, activations, batches_by_length
 
-from .. import heads
+from . import patterns
 
 
-def survey(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 2048
-           ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """How many inputs are read and the summary of every head over them, after each batch; every token counts alike."""
+def summarise(bert: Bert, encodings: Sequence[Encoding], tokens_at_once: int = 2048) -> Iterator[tuple[int, pd.DataFrame]]:
+    """After each batch, how many inputs were read and the summary of every head over them."""
     sums, counts, done = np.zeros(1), np.zeros(1), 0
-    for rows in alike(encodings, tokens_at_once):
-        some = [encodings[row] for row in rows]
-        kept: list[Tensor] = []
-
-        def watch(name: str, layer: int, value: Tensor, kept: list[Tensor] = kept) -> None:
-            if name == "attention":
-                kept.append(value)
-
-        with torch.inference_mode():
-            bert(some, None, watch)
-            attention = torch.stack(kept, 1).numpy()  # (batch, layers, heads, query, key)
-        for encoding, one in zip(some, attention, strict=True):
-            given, possible = heads.totals(one[..., : len(encoding), : len(encoding)], encoding)
-            sums, counts = sums + given, counts + possible
-        done += len(some)
-        yield done, heads.table(sums, counts)
+    for rows in batches_by_length(encodings, tokens_at_once):
+        batch = [encodings[row] for row in rows]
+        for index, arrays in activations(bert, batch, ["attention"], tokens_at_once=tokens_at_once):
+            input_sums, input_counts = patterns.totals(arrays["attention"], batch[index])
+            sums, counts = sums + input_sums, counts + input_counts
+        done += len(batch)
+        yield done, patterns.table(sums, counts)
 
 
-def even(encodings: Sequence[Encoding]) -> dict[str, float]:
-    """The same numbers for a head that looks at every token alike: the baseline of each measure."""
+def uniform_baseline(encodings: Sequence[Encoding]) -> dict[str, float]:
+    """NUMBERS of a head that attends to every token alike: the baseline of each."""
     sums, counts = np.zeros(1), np.zeros(1)
     for encoding in encodings:
-        given, possible = heads.totals(np.full((1, 1, len(encoding), len(encoding)), 1 / len(encoding)), encoding)
-        sums, counts = sums + given, counts + possible
-    return heads.table(sums, counts)[list(heads.NUMBERS)].iloc[0].to_dict()
+        uniform = np.full((1, 1, len(encoding), len(encoding)), 1 / len(encoding))
+        input_sums, input_counts = patterns.totals(uniform, encoding)
+        sums, counts = sums + input_sums, counts + input_counts
+    return patterns.table(sums, counts)[list(patterns.NUMBERS)].iloc[0].to_dict()

@@ -4,71 +4,97 @@ import argparse
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import model
-from model import Problem
-from model.pretraining import token_store
+from model.files import atomic_write
 from model.smallworld import optimal
 
 from .. import bundled
+from ..command import exit_code
 from . import evaluation, training_runs
-from .training_runs import Budget
+from .training_runs import TrainingBudget
 
 
-def main(words: list[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if words is None else words
+    args = parser().parse_args(words)
+    return exit_code(lambda: _run(args, shlex.join(["python3", "run.py", "strategies", *words])))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(prog="python3 run.py strategies", description=__doc__)
-    add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="DIR",
-        help="where models and results go; what is finished there is not done again")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--mixes", nargs="+", metavar="MASK/SAME/RND", default=[t.name for t in training_runs.STRATEGIES],
-                      help="how chosen words are treated, in percent (default: the six of the paper's Table 8)")
-    what.add_argument("--sights", action="store_true", help="left, right and both sights instead, with 80/10/10")
-    add("--seeds", type=int, default=3, help="models a trial (default %(default)s)")
-    add("--corpus", metavar="PATH", help="text file or folder (default: stories of the small world)")
-    add("--ceiling", action="store_true", help="also find what the best possible predictor reaches in the small world")
-    add("--ship", action="store_true", help="take the results into the project, in place of those it came with")
-    for one in fields(Budget):
-        add(f"--{one.name}", type=type(one.default), default=one.default, help="(default %(default)s)")
-    typed = sys.argv[1:] if words is None else words
-    given = parser.parse_args(typed)
-    try:
-        return _run(given, shlex.join(["python3", "run.py", "strategies", *typed]))
-    except Problem as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where models and results go; what is finished there is not done again",
+    )
+    conditions = parser.add_mutually_exclusive_group()
+    conditions.add_argument(
+        "--mixes",
+        nargs="+",
+        metavar="MASK/SAME/RND",
+        default=[condition.name for condition in training_runs.STRATEGIES],
+        help="what replaces selected words, in percent (default: the six of the paper's Table 8)",
+    )
+    conditions.add_argument(
+        "--directions",
+        action="store_true",
+        help="attention to the left, to the right and to both sides instead, with 80/10/10",
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="models of each condition (default %(default)s)")
+    parser.add_argument("--corpus", metavar="PATH", help="text file or folder (default: stories of the small world)")
+    parser.add_argument(
+        "--ceiling", action="store_true", help="also compute what the best possible predictor reaches in the small world"
+    )
+    parser.add_argument(
+        "--ship", action="store_true", help="copy the results into the project, in place of those it came with"
+    )
+    for option in fields(TrainingBudget):
+        name = f"--{option.name.replace('_', '-')}"
+        parser.add_argument(name, type=type(option.default), default=option.default, help="(default %(default)s)")
+    return parser
 
 
-def _run(given: argparse.Namespace, typed: str) -> int:
-    asked = training_runs.SIGHTS if given.sights else [training_runs.named(name) for name in given.mixes]
-    budget = {one.name: getattr(given, one.name) for one in fields(Budget)}
-    said = ""
-    for progress in training_runs.run(given.out, [training_runs.described(trial) for trial in asked],
-                                      list(range(given.seeds)), budget,
-                               given.corpus):
-        if progress["stage"] != said:
-            said = progress["stage"]
-            left = "" if progress.get("eta") is None else f", about {progress['eta'] / 60:.0f} min left"
-            print(f"{progress['fraction']:4.0%}  {said}{left}", flush=True)
-    if given.ceiling and given.corpus is None:
-        _ceiling(given.out, budget["length"])
-    if given.ship:
-        bundled.ship(given.out, bundled.SIGHT if given.sights else "strategies", typed)
-    table = training_runs.results(given.out)
+def _run(args: argparse.Namespace, command: str) -> None:
+    conditions = training_runs.DIRECTIONS if args.directions else [training_runs.condition(name) for name in args.mixes]
+    budget = {option.name: getattr(args, option.name) for option in fields(TrainingBudget)}
+    stage = ""
+    for progress in training_runs.run(
+        args.out,
+        [training_runs.describe(condition) for condition in conditions],
+        list(range(args.seeds)),
+        budget,
+        args.corpus,
+    ):
+        if progress["stage"] != stage:
+            stage = progress["stage"]
+            remaining = f", about {progress['eta'] / 60:.0f} min left" if progress["eta"] else ""
+            print(f"{progress['fraction']:4.0%}  {stage}{remaining}", flush=True)
+    if args.ceiling and args.corpus is None:
+        _add_ceiling(args.out, args.max_length)
+    if args.ship:
+        bundled.add(args.out, bundled.DIRECTIONS if args.directions else bundled.STRATEGIES, command)
+    table = training_runs.results(args.out)
     columns = [name for name in evaluation.COLUMNS if name in table]
-    print(table.groupby("trial", sort=False)[columns].mean().map("{:.1%}".format).to_string())
-    return 0
+    print(table.groupby("condition", sort=False)[columns].mean().map("{:.1%}".format).to_string())
 
 
-def _ceiling(folder: Path, length: int) -> None:
-    """Write into run.json what no model can exceed on the masked words that all were asked for."""
-    pieces = model.load(folder / "vocabulary").tokenizer
-    held = token_store.Store(folder / "corpus" / "held")
-    *_, found = optimal.ceiling(held, pieces, evaluation.READS["masked"], length, count=evaluation.PAIRS)
-    run = json.loads((folder / "run.json").read_text(encoding="utf-8")) | {"ceiling": found.accuracy}
-    (folder / "run.json").write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+def _add_ceiling(folder: Path, max_length: int) -> None:
+    """Add the Bayes-optimal accuracy on the masked words of the run to its settings."""
+    tokenizer = model.load(folder / "vocabulary").tokenizer
+    *_, ceiling = optimal.ceiling(
+        training_runs.heldout(folder), tokenizer, evaluation.READS["masked"], max_length, count=evaluation.PAIRS
+    )
+    file = folder / training_runs.SETTINGS
+    settings = json.loads(file.read_text(encoding="utf-8")) | {"ceiling": ceiling.accuracy}
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

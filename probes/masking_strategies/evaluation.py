@@ -1,160 +1,171 @@
-"""What a small model has learned: words masked, in sight or replaced, and a labelling task, frozen and fine-tuned."""
+"""What a small model has learned: words masked, unmasked or replaced, and the relations of nouns, frozen and fine-tuned."""
 
-import copy
-from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from model import Bert, Edits, Encoding, alike, smallworld, states
-from model.pretraining.masking import Mix
-from model.pretraining.objective import HELD_SEED, evaluate, task
-from model.pretraining.sentence_pairs import Pairs
-from model.pretraining.token_store import Store
+from model import Bert, Edits, Encoding, hidden_states, smallworld
+from model.finetuning import FinetuningConfig, LabelledInputs, default_learning_rate, finetune
+from model.pretraining import evaluation
+from model.pretraining.evaluation import HELDOUT_SEED
+from model.pretraining.masking import MaskingStrategy
+from model.pretraining.objective import pretraining_batch
+from model.pretraining.sentence_pairs import PairSampler
+from model.pretraining.token_store import TokenStore
+from model.smallworld import Story
 
+from ..probing import baselines
 from ..probing.linear import LinearProbe
 
 PAIRS = 300
-# the same words are asked for each time; what differs is what the model reads in their place
-READS = {"masked": Mix(1, 0, 0), "unmasked": Mix(0, 0, 1), "replaced": Mix(0, 1, 0)}
+BATCH_SIZE = 32
+# the selected words are the same each time; what differs is what the model reads in their place
+READS = {"masked": MaskingStrategy(1, 0, 0), "unmasked": MaskingStrategy(0, 0, 1), "replaced": MaskingStrategy(0, 1, 0)}
 
-# which part a noun plays in its sentence: subject, object, ...; the same noun plays many
+# the relation of a noun to its head: subject, object, ...; the same noun occurs in many
 STORY_SEED = 2
-LESSONS, TRIES, QUESTIONS = 150, 50, 300  # stories to learn the parts from, to choose the penalty with, to ask about
-EPOCHS, RATE, BATCH = 5, 1e-3, 16
+TRAIN_STORIES, DEV_STORIES, TEST_STORIES = 150, 50, 300
+EPOCHS = 5
 
 # what is measured: its title, and one sentence on what it is
 COLUMNS = {
     "masked": ("Masked words", "held-out words named where the model reads [MASK]."),
-    "unmasked": ("Words in sight", "held-out words named where the model reads the word itself, as it does in use."),
+    "unmasked": ("Words left unmasked", "held-out words named where the model reads the word itself, as it does in use."),
     "replaced": ("Replaced words", "held-out words named where the model reads a random word in their place."),
-    "probe": ("Frozen features, linear probe", "the part a noun plays in its sentence (subject, object, …), told by a "
-              "linear map from the last layer; it stands for the paper's feature-based column."),
-    "tuned": ("Fine-tuned", "the same question after all weights learned it together with one added layer."),
+    "probe": (
+        "Frozen features, linear probe",
+        "the part a noun plays in its sentence (subject, object, …), predicted by a "
+        "linear map from the last layer; it stands for the paper's feature-based column.",
+    ),
+    "finetuned": ("Fine-tuned", "the same question after all weights learned it together with one added layer."),
 }
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """Stories as inputs, and words in them to label: the input and position of each, its label and its form."""
+class LabelledWords:
+    """Nouns of stories, each with the number of its relation; -1 for a relation that training never saw."""
 
-    encodings: list[Encoding]
-    places: np.ndarray  # (words, 2)
-    labels: np.ndarray  # (words,) text
-    forms: np.ndarray  # (words,) text
+    inputs: LabelledInputs
+    word_types: np.ndarray  # (words,) text
 
-
-def measured(bert: Bert, held: Store, sight: str, length: int, labelled: bool, seed: int) -> dict[str, float]:
-    """Every figure of one model on texts it has not seen: accuracies from 0 to 1."""
-    found = {name: evaluate(bert, held, mix, length, count=PAIRS, sight=sight).mlm_accuracy
-             for name, mix in READS.items()}
-    found |= dict.fromkeys((f"{name}_common" for name in READS), commonest(held))
-    if labelled and sight == "both":
-        lessons, tries, questions = sheets(bert)
-        found |= {"probe": probed(bert, lessons, tries, questions), "tuned": tuned(bert, lessons, questions, seed),
-                  "probe_random": probed(bert.twin(seed), lessons, tries, questions)}
-        found["probe_word"] = found["tuned_word"] = by_word(lessons, questions)
-    return found
+    @property
+    def labels(self) -> np.ndarray:
+        return self.inputs.labels
 
 
-def commonest(held: Store) -> float:
-    """The baseline: always the commonest word of the texts."""
-    return float(np.bincount(held.ids).max() / held.tokens)
+@dataclass(frozen=True)
+class NounRelations:
+    """The task: nouns of different stories to train on, to choose the penalty by, and to test on."""
+
+    classes: list[str]
+    train: LabelledWords
+    dev: LabelledWords
+    test: LabelledWords
 
 
-def averaged(left: Bert, right: Bert, held: Store, length: int) -> float:
-    """The masked words of `measured`, named by the mean of two one-sided predictions, as ELMo joins two readers."""
-    questions = sorted(Pairs(held, length, "another", HELD_SEED).stretch(0, PAIRS), key=len)
-    generator, hits, words = np.random.default_rng(HELD_SEED), 0, 0
+def evaluate(
+    bert: Bert, heldout: TokenStore, direction: str, max_length: int, labelled: bool, seed: int
+) -> dict[str, float]:
+    """Every accuracy of one model on texts it has not seen, with its baselines; the labelled task on request."""
+    scores = {
+        name: evaluation.evaluate(bert, heldout, reads, max_length, "another", PAIRS, BATCH_SIZE, direction).mlm_accuracy
+        for name, reads in READS.items()
+    }
+    scores |= dict.fromkeys((f"{name}_most_frequent" for name in READS), most_frequent_accuracy(heldout))
+    if labelled and direction == "both":
+        task = noun_relations(bert)
+        scores |= {
+            "probe": probe_accuracy(bert, task),
+            "finetuned": finetuned_accuracy(bert, task, seed),
+            "probe_random_init": probe_accuracy(bert.random_init_copy(seed), task),
+        }
+        scores["probe_word_type"] = scores["finetuned_word_type"] = word_type_accuracy(task)
+    return scores
+
+
+def most_frequent_accuracy(heldout: TokenStore) -> float:
+    """The baseline: always the most frequent token of the texts."""
+    return float(np.bincount(heldout.ids).max() / heldout.tokens)
+
+
+def ensemble_accuracy(left: Bert, right: Bert, heldout: TokenStore, max_length: int) -> float:
+    """MLM accuracy of the mean of two one-sided predictions, on the masked words of `evaluate`. Peters et al. (2018)."""
+    pairs = sorted(PairSampler(heldout, max_length, "another", HELDOUT_SEED).sample(0, PAIRS), key=len)
+    rng, n_correct, count = np.random.default_rng(HELDOUT_SEED), 0, 0
     with torch.inference_mode():
-        for start in range(0, PAIRS, 32):
-            given = task(questions[start: start + 32], left.tokenizer, READS["masked"], generator)
-            shares = [bert.words(bert(given.batch, Edits(sight=sight)).flatten(0, 1)[given.places]).softmax(-1)
-                      for bert, sight in ((left, "left"), (right, "right"))]
-            hits += int(((shares[0] + shares[1]).argmax(-1) == given.words).sum())
-            words += len(given.words)
-    return hits / words
+        for start in range(0, PAIRS, BATCH_SIZE):
+            batch = pretraining_batch(pairs[start : start + BATCH_SIZE], left.tokenizer, READS["masked"], rng)
+            before, after = (
+                bert.mlm_logits(bert(batch.batch, Edits(direction=name)).flatten(0, 1)[batch.selected_positions]).softmax(-1)
+                for name, bert in (("left", left), ("right", right))
+            )  # (selected, vocabulary) each
+            n_correct += int(((before + after).argmax(-1) == batch.mlm_labels).sum())
+            count += len(batch.mlm_labels)
+    return n_correct / count
 
 
-def sheets(bert: Bert) -> list[Sheet]:
-    """Stories to learn from, to choose with and to ask about."""
-    return [_sheet(bert, STORY_SEED + place, count) for place, count in enumerate((LESSONS, TRIES, QUESTIONS))]
+def noun_relations(bert: Bert) -> NounRelations:
+    """The nouns of stories that no model was trained on, with their relations."""
+    counts = (TRAIN_STORIES, DEV_STORIES, TEST_STORIES)
+    splits = [_nouns(bert, smallworld.stories(STORY_SEED + split, count)) for split, count in enumerate(counts)]
+    classes = sorted(set(splits[0][2]))
+    number = {relation: index for index, relation in enumerate(classes)}
+    train, dev, test = (
+        LabelledWords(
+            LabelledInputs(encodings, np.array(positions), np.array([number.get(name, -1) for name in relations])),
+            np.array(word_types),
+        )
+        for encodings, positions, relations, word_types in splits
+    )
+    return NounRelations(classes, train, dev, test)
 
 
-def _sheet(bert: Bert, seed: int, count: int) -> Sheet:
-    encodings, places, labels, forms = [], [], [], []
-    for row, story in enumerate(smallworld.stories(seed, count)):
+def _nouns(bert: Bert, stories: Iterable[Story]) -> tuple[list[Encoding], list[tuple[int, int]], list[str], list[str]]:
+    """Encodings of stories as pairs of two halves; (input, position), relation and form of each noun."""
+    tokenizer = bert.tokenizer
+    encodings, positions, relations, word_types = [], [], [], []
+    for row, story in enumerate(stories):
         middle = len(story.sentences) // 2
-        parts = [[word for sentence in half for word in sentence.words]
-                 for half in (story.sentences[:middle], story.sentences[middle:])]
-        ids = [[bert.tokenizer.id(word.form.lower()) or bert.tokenizer.unknown for word in part] for part in parts]
-        encodings.append(bert.tokenizer.encode_ids(*ids))
-        for start, part in zip((1, len(ids[0]) + 2), parts, strict=True):
-            nouns = [(place, word) for place, word in enumerate(part, start) if word.upos == "NOUN"]
-            places += [(row, place) for place, _ in nouns]
-            labels += [word.deprel for _, word in nouns]
-            forms += [word.form.lower() for _, word in nouns]
-    return Sheet(encodings, np.array(places), np.array(labels), np.array(forms))
+        halves = [
+            [word for sentence in half for word in sentence.words]
+            for half in (story.sentences[:middle], story.sentences[middle:])
+        ]
+        ids = [[tokenizer.token_to_id(word.form.lower()) or tokenizer.unknown_id for word in half] for half in halves]
+        encodings.append(tokenizer.encode_ids(*ids))
+        for start, half in zip((1, len(ids[0]) + 2), halves, strict=True):
+            for position, word in enumerate(half, start):
+                if word.upos == "NOUN":
+                    positions.append((row, position))
+                    relations.append(word.deprel)
+                    word_types.append(word.form.lower())
+    return encodings, positions, relations, word_types
 
 
-def by_word(lessons: Sheet, questions: Sheet) -> float:
-    """The baseline: always the label that the word had most often."""
-    counts: dict[str, Counter] = defaultdict(Counter)
-    for form, label in zip(lessons.forms, lessons.labels, strict=True):
-        counts[form][label] += 1
-    guesses = [counts[form].most_common(1)[0][0] if form in counts else "" for form in questions.forms]
-    return float(np.mean(np.array(guesses) == questions.labels))
+def word_type_accuracy(task: NounRelations) -> float:
+    """The baseline: the most frequent relation of each noun."""
+    return baselines.word_type(task.train.labels, task.train.word_types, task.test.labels, task.test.word_types)
 
 
-def probed(bert: Bert, lessons: Sheet, tries: Sheet, questions: Sheet) -> float:
+def probe_accuracy(bert: Bert, task: NounRelations) -> float:
     """Accuracy of a linear probe on the frozen last layer."""
-    names = sorted(set(lessons.labels))
-    features = [_features(bert, sheet) for sheet in (lessons, tries, questions)]
-    probe = LinearProbe().fit(features[0], _numbers(lessons, names), features[1], _numbers(tries, names), len(names))
-    return float((probe.predict(features[2])[0, 0] == _numbers(questions, names)).float().mean())
+    train, dev, test = (_last_states(bert, words.inputs) for words in (task.train, task.dev, task.test))
+    train_labels, dev_labels = torch.from_numpy(task.train.labels), torch.from_numpy(task.dev.labels)
+    probe = LinearProbe().fit(train, train_labels, dev, dev_labels, len(task.classes))
+    return float((probe.predict(test)[0, 0].numpy() == task.test.labels).mean())
 
 
-def _features(bert: Bert, sheet: Sheet) -> Tensor:
-    """The last state of every asked word: (1, words, hidden)."""
-    last = dict(states(bert, sheet.encodings, [bert.config.num_hidden_layers]))
-    return torch.from_numpy(np.stack([last[row][0, place] for row, place in sheet.places]))[None]
+def _last_states(bert: Bert, inputs: LabelledInputs) -> Tensor:
+    """The last hidden state of every labelled word: (1, words, hidden)."""
+    last = dict(hidden_states(bert, inputs.encodings, [bert.config.num_hidden_layers]))
+    return torch.from_numpy(np.stack([last[row][0, position] for row, position in inputs.positions]))[None]
 
 
-def _numbers(sheet: Sheet, names: list[str]) -> Tensor:
-    known = {name: number for number, name in enumerate(names)}
-    return torch.tensor([known.get(label, -1) for label in sheet.labels])
-
-
-def tuned(bert: Bert, lessons: Sheet, questions: Sheet, seed: int) -> float:
-    """Accuracy after a copy of the model and one added layer on T_i learned the labels. Devlin et al. (2019), 3.2."""
-    names = sorted(set(lessons.labels))
-    learner = copy.deepcopy(bert).requires_grad_(True)
-    torch.manual_seed(seed)
-    layer = nn.Linear(bert.config.hidden_size, len(names))
-    optimizer = torch.optim.Adam([*learner.parameters(), *layer.parameters()], RATE)
-    generator, numbers = np.random.default_rng(seed), _numbers(lessons, names)
-    for _ in range(EPOCHS):
-        order = generator.permutation(len(lessons.encodings))
-        for start in range(0, len(order), BATCH):
-            scores, asked = _labelled(learner, layer, lessons, order[start: start + BATCH])
-            loss = nn.functional.cross_entropy(scores, numbers[asked])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-    right = np.zeros(len(questions.labels), dtype=bool)
-    with torch.inference_mode():
-        for rows in alike(questions.encodings):
-            scores, asked = _labelled(learner, layer, questions, np.array(rows))
-            right[asked] = (scores.argmax(-1) == _numbers(questions, names)[asked]).numpy()
-    return float(right.mean())
-
-
-def _labelled(learner: Bert, layer: nn.Linear, sheet: Sheet, rows: np.ndarray) -> tuple[Tensor, np.ndarray]:
-    """Scores of the asked words of some stories, and which words these are."""
-    asked = np.flatnonzero(np.isin(sheet.places[:, 0], rows))
-    where = {row: place for place, row in enumerate(rows)}
-    batch = [where[row] for row in sheet.places[asked, 0]]
-    last = learner([sheet.encodings[row] for row in rows])
-    return layer(last[batch, sheet.places[asked, 1]]), asked
+def finetuned_accuracy(bert: Bert, task: NounRelations, seed: int) -> float:
+    """Test accuracy after fine-tuning a copy of the model with one output layer on T_i. Devlin et al. (2019), 3.2."""
+    config = FinetuningConfig(epochs=EPOCHS, learning_rate=default_learning_rate(bert), seed=seed, evaluations=1)
+    *_, last = finetune(bert, task.classes, "token", task.train.inputs, task.test.inputs, config)
+    assert last.accuracy is not None  # the only evaluation is due at the last step
+    return last.accuracy

@@ -1,178 +1,233 @@
-"""Models trained alike but for one thing, each with several seeds, and measured the same way afterwards."""
+"""Models trained under conditions that differ in one thing, each with several seeds, and evaluated alike."""
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
 
 import model
-from model import Bert, BertConfig, InputProblem, smallworld
+from model import Bert, BertConfig, InputError, smallworld
 from model import tokenizer as wordpiece
+from model.files import atomic_write
 from model.pretraining import corpus as texts
-from model.pretraining import token_store
-from model.pretraining.loop import finished, pretrain
-from model.pretraining.masking import Mix
-from model.pretraining.resume import writing
-from model.pretraining.settings import Recipe
+from model.pretraining.loop import PretrainingProgress, finished, pretrain
+from model.pretraining.masking import MaskingStrategy
+from model.pretraining.settings import TrainingConfig
+from model.pretraining.token_store import TokenStore, build, is_complete
 
+from ..progress import StageClock
 from . import evaluation
 
-STORY_SEED = 1  # of the stories that are learned from; the measuring uses others
-NAME = "results.csv"
+STORY_SEED = 1  # of the stories to train on; the evaluation uses others
+HELDOUT_EVERY = 20
+RESULTS = "results.csv"
+SETTINGS = "run.json"
 
 
 @dataclass(frozen=True)
-class Trial:
-    """The one thing that differs: how words are masked, or what a position may look at."""
+class TrainingCondition:
+    """The one thing that differs: how words are masked, or in which direction a position may attend."""
 
     name: str
-    mix: Mix = field(default_factory=Mix)
-    sight: str = "both"
+    masking: MaskingStrategy = field(default_factory=MaskingStrategy)
+    direction: str = "both"
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What every trial gets alike: texts, size, steps. `stories` counts those of the small world."""
+class TrainingBudget:
+    """What is equal in all conditions: texts, size, steps. `stories` counts those of the small world."""
 
     steps: int = 2000
-    batch: int = 16
+    batch_size: int = 16
     layers: int = 2
     hidden: int = 128
     heads: int = 4
-    rate: float = 1.2e-3
-    length: int = smallworld.LONGEST
+    learning_rate: float = 1.2e-3
+    max_length: int = smallworld.LONGEST
     stories: int = 8000
-    vocabulary: int = 4000  # pieces learned from a corpus; the small world brings its own words
+    vocab_size: int = 4000  # of a corpus; the small world has its own words
     threads: int = 1
 
-    def recipe(self, trial: Trial, seed: int, vocabulary: Path) -> Recipe:
-        shape = {"num_hidden_layers": self.layers, "hidden_size": self.hidden, "num_attention_heads": self.heads,
-                 "intermediate_size": 4 * self.hidden}
-        return Recipe(preset="tiny", config=shape, tokenizer=str(vocabulary), quick=True, mix=trial.mix, sight=trial.sight,
-                      length=self.length, batch=self.batch, steps=self.steps, rate=self.rate, seed=seed,
-                      threads=self.threads, evaluations=8, held=200, hold_out=20)
+    def config(self, condition: TrainingCondition, seed: int, vocabulary: Path) -> TrainingConfig:
+        """The training configuration of one model."""
+        shape = {
+            "num_hidden_layers": self.layers,
+            "hidden_size": self.hidden,
+            "num_attention_heads": self.heads,
+            "intermediate_size": 4 * self.hidden,
+        }
+        return TrainingConfig(
+            preset="tiny",
+            config=shape,
+            tokenizer=str(vocabulary),
+            mimetic_init=True,
+            masking=condition.masking,
+            direction=condition.direction,
+            max_length=self.max_length,
+            batch_size=self.batch_size,
+            steps=self.steps,
+            learning_rate=self.learning_rate,
+            seed=seed,
+            threads=self.threads,
+            evaluations=8,
+            eval_pairs=200,
+            heldout_every=HELDOUT_EVERY,
+        )
 
 
 # Devlin et al. (2019), Table 8, in the order of its columns: MASK, SAME, RND
 SHARES = ((80, 10, 10), (100, 0, 0), (80, 0, 20), (80, 20, 0), (0, 20, 80), (0, 0, 100))
-STRATEGIES = tuple(Trial(f"{mask}/{same}/{random}", Mix(mask / 100, random / 100, same / 100))
-                   for mask, same, random in SHARES)
-SIGHTS = (Trial("left", sight="left"), Trial("right", sight="right"), Trial("both"))
-APART = Trial("averaged")  # no model of its own: what left and right say, joined at the end
+STRATEGIES = tuple(
+    TrainingCondition(f"{mask}/{same}/{random}", MaskingStrategy(mask / 100, random / 100, same / 100))
+    for mask, same, random in SHARES
+)
+DIRECTIONS = (
+    TrainingCondition("left", direction="left"),
+    TrainingCondition("right", direction="right"),
+    TrainingCondition("both"),
+)
+ENSEMBLE = TrainingCondition("averaged")  # no model of its own: the mean prediction of left and right
 
 
-def named(name: str) -> Trial:
-    """A trial by its shares as the paper writes them: MASK/SAME/RND in percent, such as 80/10/10."""
+def condition(name: str) -> TrainingCondition:
+    """A masking strategy as the paper writes it: MASK/SAME/RND in percent, such as 80/10/10."""
     try:
-        mask, same, random = (float(part) / 100 for part in name.split("/"))
+        mask, same, random = (float(percent) / 100 for percent in name.split("/"))
     except ValueError:
-        raise InputProblem(f"“{name}” is not a mix: write three shares in percent, MASK/SAME/RND, such as "
-                           "80/10/10.") from None
-    return Trial("/".join(part.strip() for part in name.split("/")), Mix(mask, random, same))
+        raise InputError(
+            f"“{name}” is no masking strategy: three shares in percent, MASK/SAME/RND, are needed, such as 80/10/10."
+        ) from None
+    return TrainingCondition("/".join(percent.strip() for percent in name.split("/")), MaskingStrategy(mask, random, same))
 
 
-def described(trial: Trial) -> dict:
-    """A trial as JSON holds it."""
-    return asdict(trial)
+def describe(condition: TrainingCondition) -> dict[str, Any]:
+    """A condition as JSON holds it."""
+    return asdict(condition)
 
 
-def run(folder: Path, trials: Sequence[dict], seeds: Sequence[int], budget: dict | None = None,
-        corpus: str | None = None) -> Iterator[dict]:
-    """Train and measure every trial with every seed; what is finished in the folder is not done again.
+def run(
+    folder: Path, conditions: Sequence[dict], seeds: Sequence[int], budget: dict | None = None, corpus: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Train and evaluate every condition with every seed; what is finished in the folder is not done again.
 
-    Yields fraction, stage, eta and the numbers of the step; leaves `results.csv`, one row a model, and the models.
-    `corpus` is a text file or folder, named from the folder or from anywhere; without it stories are told.
+    Yields fraction, stage and eta, in training also the step and its loss; leaves `results.csv`, one row a model, and the
+    models. `corpus` is a text file or folder, relative to the folder or not; without it, stories of the small world.
     """
-    folder = Path(folder)
-    given = Budget(**(budget or {}))
-    asked = [_trial(one) for one in trials]
+    folder, equal = Path(folder), TrainingBudget(**(budget or {}))
+    trained = [_condition(description) for description in conditions]
     folder.mkdir(parents=True, exist_ok=True)
     source = None if corpus is None else folder / corpus if (folder / corpus).exists() else Path(corpus)
-    record = {"trials": [described(trial) for trial in asked], "seeds": list(seeds), "budget": asdict(given),
-              "corpus": "small world" if source is None else texts.described(source)}
-    with writing(folder / "run.json") as made:
-        made.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    yield {"fraction": 0.0, "stage": "Reading the texts"}
-    _prepare(folder, source, given)
-    plan = [(trial, seed) for seed in seeds for trial in asked]
-    began, first = time.monotonic(), None
-    for place, (trial, seed) in enumerate(plan):
-        stage = f"{trial.name}, seed {seed} (model {place + 1} of {len(plan)})"
-        for progress in _trained(folder, trial, seed, given):
-            done = (place + progress.fraction) / len(plan)
-            first = done if first is None else first
-            spent = time.monotonic() - began
-            eta = spent * (1 - done) / (done - first) if done > first else None
-            yield {"fraction": done, "stage": stage, "eta": eta, "step": progress.step, "mlm_loss": progress.mlm_loss}
-        if not _known(folder, trial, seed):
-            yield {"fraction": (place + 1) / len(plan), "stage": f"Measuring {stage}"}
-            _note(folder, trial, seed, given, source is None)
-    for seed in seeds:
-        if {"left", "right"} <= {trial.sight for trial in asked} and not _known(folder, APART, seed):
-            _note_apart(folder, seed, given)
-    yield {"fraction": 1.0, "stage": "Done", "eta": 0.0}
+    settings = {
+        "conditions": [describe(condition) for condition in trained],
+        "seeds": list(seeds),
+        "budget": asdict(equal),
+        "corpus": "small world" if source is None else texts.describe(source),
+    }
+    with atomic_write(folder / SETTINGS) as temporary:
+        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    clock = StageClock()
+    yield {**clock.at(0.0, "Reading the texts")}
+    _prepare(folder, source, equal)
+    models = [(condition, seed) for seed in seeds for condition in trained]
+    for index, (condition, seed) in enumerate(models):
+        stage = f"{condition.name}, seed {seed} (model {index + 1} of {len(models)})"
+        for step in _train(folder, condition, seed, equal):
+            progress = clock.at((index + step.fraction) / len(models), stage)
+            yield {**progress, "step": step.step, "mlm_loss": step.mlm_loss}
+        if not _is_evaluated(folder, condition, seed):
+            yield {**clock.at((index + 1) / len(models), f"Measuring {stage}")}
+            _evaluate(folder, condition, seed, equal, labelled=source is None)
+    if {"left", "right"} <= {condition.direction for condition in trained}:
+        for seed in seeds:
+            if not _is_evaluated(folder, ENSEMBLE, seed):
+                _evaluate_ensemble(folder, seed, equal)
+    yield {**clock.at(1.0, "Done")}
 
 
 def results(folder: Path) -> pd.DataFrame:
-    """One row a model: trial, seed, and what it can do; empty before the first is measured."""
-    path = Path(folder) / NAME
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["trial", "seed"])
+    """One row a model: condition, seed, and its accuracies; empty before the first is evaluated."""
+    path = Path(folder) / RESULTS
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["condition", "seed"])
 
 
-def home(folder: Path, trial: Trial, seed: int) -> Path:
-    """Where the model of a trial and seed lives."""
-    return folder / "models" / f"{trial.name.replace('/', '-')}-seed{seed}"
+def model_folder(folder: Path, condition: TrainingCondition, seed: int) -> Path:
+    """Where the model of a condition and seed is."""
+    return folder / "models" / f"{condition.name.replace('/', '-')}-seed{seed}"
 
 
-def _trial(one: dict) -> Trial:
-    return Trial(one["name"], Mix(**one.get("mix", {})), one.get("sight", "both"))
+def heldout(folder: Path) -> TokenStore:
+    """The texts of a run that no model was trained on."""
+    return TokenStore(folder / "corpus" / "heldout")
 
 
-def _prepare(folder: Path, source: Path | None, budget: Budget) -> None:
-    """One vocabulary and one cut corpus for all trials."""
+def _condition(description: dict) -> TrainingCondition:
+    masking = MaskingStrategy(**description.get("masking", {}))
+    return TrainingCondition(description["name"], masking, description.get("direction", "both"))
+
+
+def _prepare(folder: Path, source: Path | None, budget: TrainingBudget) -> None:
+    """One vocabulary and one token store for all conditions."""
     vocabulary = folder / "vocabulary"
     if not (vocabulary / "config.json").is_file():
-        pieces = smallworld.tokenizer(512) if source is None else wordpiece.train(
-            (sentence for document in texts.documents(source) for sentence in document), budget.vocabulary)
-        Bert.random(BertConfig(pieces.size, 8, 1, 1, 8, 8), pieces).save(vocabulary)
-    if not token_store.complete(folder / "corpus"):
-        read = texts.documents(list(smallworld.documents(STORY_SEED, budget.stories)) if source is None else source)
-        for _ in token_store.build(read, model.load(vocabulary).tokenizer, folder / "corpus", hold_out=20):
+        if source is None:
+            tokenizer = smallworld.tokenizer(512)
+        else:
+            sentences = (sentence for document in texts.documents(source) for sentence in document)
+            tokenizer = wordpiece.train(sentences, budget.vocab_size)
+        Bert.random_init(BertConfig(tokenizer.vocab_size, 8, 1, 1, 8, 8), tokenizer).save(vocabulary)
+    if not is_complete(folder / "corpus"):
+        stories = list(smallworld.documents(STORY_SEED, budget.stories)) if source is None else source
+        for _ in build(texts.documents(stories), model.load(vocabulary).tokenizer, folder / "corpus", HELDOUT_EVERY):
             pass
-    if len(token_store.Store(folder / "corpus" / "held")) < 2:
-        raise InputProblem("The corpus is too small to keep anything back: give at least 40 documents, separated by "
-                           "blank lines.")
+    if len(heldout(folder)) < 2:
+        raise InputError(
+            f"The corpus is too small to hold documents out: at least {2 * HELDOUT_EVERY} documents are needed, "
+            "separated by blank lines."
+        )
 
 
-def _trained(folder: Path, trial: Trial, seed: int, budget: Budget):
-    place = home(folder, trial, seed)
-    if not finished(place):
-        yield from pretrain(folder / "corpus", place, budget.recipe(trial, seed, folder / "vocabulary"), again=True)
+def _train(folder: Path, condition: TrainingCondition, seed: int, budget: TrainingBudget) -> Iterator[PretrainingProgress]:
+    target = model_folder(folder, condition, seed)
+    if not finished(target):
+        yield from pretrain(folder / "corpus", target, budget.config(condition, seed, folder / "vocabulary"), resume=True)
 
 
-def _known(folder: Path, trial: Trial, seed: int) -> bool:
-    found = results(folder)
-    return bool(((found["trial"] == trial.name) & (found["seed"] == seed)).any())
+def _is_evaluated(folder: Path, condition: TrainingCondition, seed: int) -> bool:
+    rows = results(folder)
+    return bool(((rows["condition"] == condition.name) & (rows["seed"] == seed)).any())
 
 
-def _note(folder: Path, trial: Trial, seed: int, budget: Budget, labelled: bool) -> None:
-    """Measure a model and add its row."""
+def _evaluate(folder: Path, condition: TrainingCondition, seed: int, budget: TrainingBudget, labelled: bool) -> None:
     torch.set_num_threads(budget.threads)
-    bert = model.load(home(folder, trial, seed))
-    _add(folder, {"trial": trial.name, "seed": seed} | evaluation.measured(
-        bert, token_store.Store(folder / "corpus" / "held"), trial.sight, budget.length, labelled, seed))
+    bert = model.load(model_folder(folder, condition, seed))
+    scores = evaluation.evaluate(bert, heldout(folder), condition.direction, budget.max_length, labelled, seed)
+    _append(folder, {"condition": condition.name, "seed": seed, **scores})
 
 
-def _note_apart(folder: Path, seed: int, budget: Budget) -> None:
-    left, right = (model.load(home(folder, trial, seed)) for trial in SIGHTS[:2])
-    held = token_store.Store(folder / "corpus" / "held")
-    _add(folder, {"trial": APART.name, "seed": seed, "masked": evaluation.averaged(left, right, held, budget.length)})
+def _evaluate_ensemble(folder: Path, seed: int, budget: TrainingBudget) -> None:
+    left, right = (model.load(model_folder(folder, condition, seed)) for condition in DIRECTIONS[:2])
+    accuracy = evaluation.ensemble_accuracy(left, right, heldout(folder), budget.max_length)
+    _append(folder, {"condition": ENSEMBLE.name, "seed": seed, "masked": accuracy})
 
 
-def _add(folder: Path, row: dict) -> None:
-    with writing(folder / NAME) as made:
-        pd.concat([results(folder), pd.DataFrame([row])], ignore_index=True).to_csv(made, index=False)
+def _append(folder: Path, row: dict[str, Any]) -> None:
+    with atomic_write(folder / RESULTS) as temporary:
+        pd.concat([results(folder), pd.DataFrame([row])], ignore_index=True).to_csv(temporary, index=False)
+
+
+def means(table: pd.DataFrame, column: str) -> dict[str, float]:
+    """The mean over seeds of one column of `results` for each condition, in their order; None is left out."""
+    if column not in table:
+        return {}
+    values = table.groupby("condition", sort=False)[column].mean().dropna()
+    return {str(condition): float(mean) for condition, mean in values.items()}
+
+
+def baseline(table: pd.DataFrame, column: str) -> float | None:
+    """The mean of a baseline column of `results` over all models; None where it was not measured."""
+    values = table[column].dropna() if column in table else pd.Series(dtype=float)
+    return None if values.empty else float(values.mean())

@@ -1,74 +1,77 @@
-"""Probes of two maps, to compare the linear one with: rank-limited without a bend between them, else a hidden layer."""
+"""Probes of two maps, to compare the linear one with: of limited rank, or with a hidden layer."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .linear import losses
+from .linear import cross_entropy
 
 EPOCHS = 12
-STEPS = 500  # at least, where there are few examples
-BATCH = 256
-RATE = 2e-3
+MIN_STEPS = 500  # where there are few examples
+BATCH_SIZE = 256
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 1e-5
 
 
-class TwoLayerProbe:
-    """States -> `width` numbers -> labels; with `bend` a ReLU stands between, without it the map is linear of low rank.
+class MLPProbe:
+    """States -> `hidden_size` numbers -> labels; a ReLU between where `nonlinear`, else a linear map of that rank.
 
-    maps_ [(weights (layers, targets, width, features), bias), (weights (layers, targets, classes, width), bias)]
-    Hewitt & Liang (2019), 4: rank and a hidden layer change selectivity far more than accuracy.
+    layers_ [(weights (layers, targets, hidden_size, features), bias), (weights (layers, targets, classes, hidden_size),
+    bias)]. Hewitt & Liang (2019), 4: rank and a hidden layer change selectivity far more than accuracy.
     """
 
-    def __init__(self, width: int, bend: bool, seed: int = 0):
-        self.width, self.bend, self.seed = width, bend, seed
+    def __init__(self, hidden_size: int, nonlinear: bool, seed: int = 0):
+        self.hidden_size, self.nonlinear, self.seed = hidden_size, nonlinear, seed
 
-    def fit(self, states: Tensor, labels: Tensor, dev_states: Tensor, dev_labels: Tensor, classes: int
-            ) -> "TwoLayerProbe":
-        """Adam on batches drawn by lot; the epoch of least loss on the dev split is kept, for each layer and target."""
+    def fit(self, states: Tensor, labels: Tensor, dev_states: Tensor, dev_labels: Tensor, classes: int) -> "MLPProbe":
+        """Adam; the weights of the epoch of least loss on the dev split, for each layer and target by itself."""
         layers, count, features = states.shape
-        mean, spread = states.mean(1, keepdim=True), states.std(1, keepdim=True).clamp_min(1e-6)
-        states = (states - mean) / spread
-        lot = torch.Generator().manual_seed(self.seed)
+        mean, std = states.mean(1, keepdim=True), states.std(1, keepdim=True).clamp_min(1e-6)
+        states = (states - mean) / std
+        generator = torch.Generator().manual_seed(self.seed)
 
-        def drawn(rows: int, columns: int) -> Tensor:
-            """The same start for every layer and target: what one draws must not hang on how many there are."""
-            start = torch.randn(rows, columns, generator=lot) / columns**0.5
+        def initial(rows: int, columns: int) -> Tensor:
+            """The same for every layer and target: the start of one must not depend on how many there are."""
+            start = torch.randn(rows, columns, generator=generator) / columns**0.5
             return start.repeat(layers, len(labels), 1, 1).requires_grad_()
 
-        learned = [drawn(self.width, features), torch.zeros(layers, len(labels), self.width, requires_grad=True),
-                   drawn(classes, self.width), torch.zeros(layers, len(labels), classes, requires_grad=True)]
-        adam = torch.optim.Adam(learned, lr=RATE, weight_decay=1e-5)
-        best = torch.full((layers, len(labels)), torch.inf)
-        kept = [part.detach().clone() for part in learned]
-        for _ in range(max(EPOCHS, STEPS * BATCH // count)):
-            order = torch.randperm(count, generator=lot)
-            for some in order.split(BATCH):
-                scores = self._applied(states[:, some], learned)
-                right = labels[:, some].expand(layers, -1, -1)
-                adam.zero_grad()
+        parameters = [
+            initial(self.hidden_size, features),
+            torch.zeros(layers, len(labels), self.hidden_size, requires_grad=True),
+            initial(classes, self.hidden_size),
+            torch.zeros(layers, len(labels), classes, requires_grad=True),
+        ]
+        optimizer = torch.optim.Adam(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+        best_loss = torch.full((layers, len(labels)), torch.inf)
+        best_weights = [parameter.detach().clone() for parameter in parameters]
+        for _ in range(max(EPOCHS, MIN_STEPS * BATCH_SIZE // count)):
+            for rows in torch.randperm(count, generator=generator).split(BATCH_SIZE):
+                scores = self._forward(states[:, rows], parameters)
+                gold = labels[:, rows].expand(layers, -1, -1)
+                optimizer.zero_grad()
                 # summed over layers and targets: each is a problem of its own
-                (F.cross_entropy(scores.flatten(0, 2), right.flatten()) * layers * len(labels)).backward()
-                adam.step()
+                (F.cross_entropy(scores.flatten(0, 2), gold.flatten()) * layers * len(labels)).backward()
+                optimizer.step()
             with torch.no_grad():
-                loss = losses(self._applied((dev_states - mean) / spread, learned), dev_labels)
-                better = loss < best
-                best = torch.where(better, loss, best)
-                for old, new in zip(kept, learned, strict=True):
-                    old[better] = new[better]
-        first, offset, second, last = kept
-        first = first / spread[:, None]
-        self.maps_ = [(first, offset - (first @ mean[:, None].mT)[..., 0]), (second, last)]
+                loss = cross_entropy(self._forward((dev_states - mean) / std, parameters), dev_labels)
+                improved = loss < best_loss
+                best_loss = torch.where(improved, loss, best_loss)
+                for best, parameter in zip(best_weights, parameters, strict=True):
+                    best[improved] = parameter[improved]
+        first, first_bias, second, second_bias = best_weights
+        first = first / std[:, None]
+        self.layers_ = [(first, first_bias - (first @ mean[:, None].mT)[..., 0]), (second, second_bias)]
         return self
 
-    def _applied(self, states: Tensor, learned: list[Tensor]) -> Tensor:
-        first, offset, second, last = learned
-        inner = states[:, None] @ first.mT + offset[:, :, None]
-        return (inner.relu() if self.bend else inner) @ second.mT + last[:, :, None]
+    def _forward(self, states: Tensor, parameters: list[Tensor]) -> Tensor:
+        first, first_bias, second, second_bias = parameters
+        hidden = states[:, None] @ first.mT + first_bias[:, :, None]
+        return (hidden.relu() if self.nonlinear else hidden) @ second.mT + second_bias[:, :, None]
 
-    def scores(self, states: Tensor) -> Tensor:
+    def decision_function(self, states: Tensor) -> Tensor:
         """(layers, examples, features) -> (layers, targets, examples, classes), before the softmax."""
-        return self._applied(states, [part for pair in self.maps_ for part in pair])
+        return self._forward(states, [parameter for layer in self.layers_ for parameter in layer])
 
     def predict(self, states: Tensor) -> Tensor:
-        """The class each probe chooses: (layers, targets, examples)."""
-        return self.scores(states).argmax(-1)
+        """The most probable class: (layers, targets, examples)."""
+        return self.decision_function(states).argmax(-1)

@@ -1,141 +1,119 @@
-"""The result of a probing experiment as one file: what was asked, of what, how, and everything that came out."""
+"""The result of a probing experiment: what was probed, how, and everything that was measured."""
 
 import base64
-import json
-import os
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from model import InputProblem
+from model import InputError
 
 from .. import statistics
+from ..results import ExperimentResult
 from .scalar_mix import expected_layer
 
-FORMAT = "bertscope probe 2"
-RESULT = "result.json"  # in the folder of a run
 SCORE = {"labels": "accuracy", "tree": "uuas"}
-COLUMNS = {"labels": ("accuracy", "low", "high", "control", "selectivity", "twin", "twin_control", "majority", "word_type"),
-           "tree": ("uuas", "low", "high", "root", "distance", "depth", "twin", "chain")}
-BITS = ("bits", "control_bits", "uniform_bits")
-NEEDED = {"model": str, "data": str, "digest": str, "task": str, "pooling": str, "probe": str, "limit": int, "seed": int,
-          "seeds": int, "model_digest": str, "weights_seed": int | None}
-SIZES = {"train", "dev", "test", "skipped"}
+COLUMNS = {
+    "labels": (
+        "accuracy",
+        "low",
+        "high",
+        "control",
+        "selectivity",
+        "random_init",
+        "random_init_control",
+        "majority",
+        "word_type",
+    ),
+    "tree": ("uuas", "low", "high", "root", "distance", "depth", "random_init", "chain"),
+}
+CODE_LENGTHS = ("code_length", "control_code_length", "uniform_code_length")
+LABEL_KEYS = {"label", "count", "precision", "recall", "f1"}
+MISTAKE_KEYS = {"text", "second", "word", "label", "predicted"}
 
 
 @dataclass
-class Result:
-    """What one run of `probes.probing.experiment` found; rows hold one finished layer of one seed each.
+class ProbingResult(ExperimentResult):
+    """What one run of `probes.probing.experiment` measured; rows hold one finished layer of one seed each.
 
-    Confusion, mistakes, label scores, maps and sizes are those of the first seed.
+    Confusion, mistakes, label scores, weights and sizes are those of the first seed.
     """
 
-    settings: dict[str, Any]  # model, model_digest, weights_seed, data, digest, task, layers, pooling, seed, seeds, limit …
+    EXPERIMENT: ClassVar[str] = "probing"
+    SETTINGS: ClassVar[dict[str, Any]] = {
+        "model": str,
+        "data": str,
+        "digest": str,
+        "task": str,
+        "pooling": str,
+        "probe": str,
+        "limit": int,
+        "seed": int,
+        "seeds": int,
+        "model_digest": str,
+        "weights_seed": int | None,
+    }
+    SIZES: ClassVar[frozenset[str]] = frozenset({"train", "dev", "test", "skipped"})
+
     kind: str = "labels"  # labels, or tree for structural probes
-    title: str = ""  # the task in words
-    unit: str = "token"
-    command: str = ""  # what to type to get the same numbers
-    sizes: dict[str, int] = field(default_factory=dict)  # train, dev, test, skipped, duplicates
-    classes: list[str] = field(default_factory=list)
     baselines: dict[str, float] = field(default_factory=dict)  # majority, word_type, chain
     rows: list[dict[str, float]] = field(default_factory=list)
-    confusion: dict[str, list[list[int]]] = field(default_factory=dict)  # layer -> (gold, said)
+    confusion: dict[str, list[list[int]]] = field(default_factory=dict)  # layer -> (gold, predicted)
     labels: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # layer -> label, count, precision, recall, f1
-    mistakes: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # layer -> text, word, label, said
-    maps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # layer -> packed arrays, first map first
-    tests: dict[str, dict[str, str]] = field(default_factory=dict)  # seed -> digest and examples a sentence of its test set
-    hits: dict[str, str] = field(default_factory=dict)  # "seed layer" -> how many of each test sentence are right
+    mistakes: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # layer -> text, word, label, predicted
+    weights: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # layer -> arrays of its probe, input side first
+    test_sets: dict[str, dict[str, str]] = field(default_factory=dict)  # seed -> digest, and examples of each sentence
+    n_correct: dict[str, str] = field(default_factory=dict)  # "seed layer" -> correct answers of each test sentence
     mix: dict[str, dict[str, Any]] = field(default_factory=dict)  # seed -> layers, weights, resampled weights, cumulative
     examples: list[dict[str, Any]] = field(default_factory=list)  # test sentences with their gold trees
-    finished: bool = False
-    format: str = FORMAT
 
     @property
     def name(self) -> str:
         """How a chart calls it."""
         return f"{self.title} · {self.settings['model']}"
 
-    def done(self, seed: int) -> set[int]:
+    def finished_layers(self, seed: int) -> set[int]:
         """The layers that are finished under a seed."""
         return {int(row["layer"]) for row in self.rows if row["seed"] == seed}
 
-    def json(self) -> str:
-        """Everything, as `parse` reads it."""
-        return json.dumps(asdict(self))
-
-    def write(self, path: Path) -> None:
-        """Whole or not at all: a page may read while a run writes."""
-        made = path.with_name(f".{path.name}.{os.getpid()}")
-        made.write_text(self.json(), encoding="utf-8")
-        made.replace(path)
-
-
-def read(path: Path) -> Result:
-    """The result in a file."""
-    return parse(path.read_text(encoding="utf-8", errors="replace"), path.name)
-
-
-def parse(text: str, name: str) -> Result:
-    """The result in the text of a file, which may be anybody's."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputProblem(f"{name} is not JSON, so it is no saved probe result.") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputProblem(f"{name} is no probe result of this version of Bertscope.")
-    known = {one.name: one for one in fields(Result)}
-    try:
-        result = Result(**{key: value for key, value in content.items() if key in known})
-        _check(result)
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError, InputProblem):
-        raise InputProblem(f"{name} is a damaged probe result.") from None
-    return result
-
-
-def _check(result: Result) -> None:
-    """Raise whatever comes to hand where a field is not what a page will take it for."""
-    plain = Result({})
-    for one in fields(Result):
-        if not isinstance(getattr(result, one.name), type(getattr(plain, one.name))):
-            raise TypeError
-    rows = table(result)
-    layers = {str(layer) for layer in rows["layer"]}
-    scored, wrong = {"label", "count", "precision", "recall", "f1"}, {"text", "word", "label", "said"}
-    sound = [not rows.empty, all(np.isfinite(list(row.values())).all() for row in result.rows),
-             all(isinstance(result.settings[name], kind) for name, kind in NEEDED.items()),
-             all(isinstance(result.sizes[name], int) for name in SIZES),
-             all(isinstance(one, str) for one in result.classes),
-             all(np.array(counts).shape == (len(result.classes),) * 2 for counts in result.confusion.values()),
-             all(set(kept) == layers for kept in (result.confusion, result.mistakes, result.labels) if kept),
-             all(set(one) >= scored for several in result.labels.values() for one in several),
-             all(set(one) >= wrong for several in result.mistakes.values() for one in several),
-             all(set(one) >= {"words", "heads", "relations"} for one in result.examples),
-             set(result.maps) <= layers]
-    if not all(sound):
-        raise ValueError
-    if result.mix:
-        mixture(result)
-    for test in result.tests.values():
-        if counts(test["sizes"]).min() < 1 or not isinstance(test["digest"], str):
+    def check(self) -> None:
+        rows = table(self)
+        layers = {str(layer) for layer in rows["layer"]}
+        sound = [
+            not rows.empty,
+            all(np.isfinite(list(row.values())).all() for row in self.rows),
+            all(np.array(matrix).shape == (len(self.classes),) * 2 for matrix in self.confusion.values()),
+            all(set(by_layer) == layers for by_layer in (self.confusion, self.mistakes, self.labels) if by_layer),
+            all(set(scores) >= LABEL_KEYS for by_label in self.labels.values() for scores in by_label),
+            all(set(mistake) >= MISTAKE_KEYS for mistakes in self.mistakes.values() for mistake in mistakes),
+            all(set(example) >= {"words", "heads", "relations"} for example in self.examples),
+            set(self.weights) <= layers,
+        ]
+        if not all(sound):
             raise ValueError
-    for key, packed_hits in result.hits.items():
-        if len(counts(packed_hits)) != len(counts(result.tests[key.split()[0]]["sizes"])):
-            raise ValueError
+        if self.mix:
+            mixture(self)
+        sizes = {seed: counts_from_json(test_set["sizes"]) for seed, test_set in self.test_sets.items()}
+        for seed, test_set in self.test_sets.items():
+            if sizes[seed].min() < 1 or not isinstance(test_set["digest"], str):
+                raise ValueError
+        for seed_and_layer, stored in self.n_correct.items():
+            if len(counts_from_json(stored)) != len(sizes[seed_and_layer.split()[0]]):
+                raise ValueError
 
 
-def table(result: Result) -> pd.DataFrame:
+def table(result: ProbingResult) -> pd.DataFrame:
     """One row a layer: the score, its interval, and every baseline beside it, each the mean over the seeds.
 
     low and high are the 95 % interval over test examples that one seed gives, averaged like the score; seed_low and
     seed_high are the smallest and the largest score of a seed.
     """
     score, columns = SCORE[result.kind], list(COLUMNS[result.kind])
-    columns += [name for name in BITS if result.rows and name in result.rows[0]]
-    rows = pd.DataFrame([{name: float(row[name]) for name in ("layer", *columns)} for row in result.rows],
-                        columns=["layer", *columns]).astype({"layer": int})
+    columns += [name for name in CODE_LENGTHS if result.rows and name in result.rows[0]]
+    rows = pd.DataFrame(
+        [{name: float(row[name]) for name in ("layer", *columns)} for row in result.rows], columns=["layer", *columns]
+    ).astype({"layer": int})
     layers = rows.groupby("layer")
     means = layers[columns].mean()
     means.insert(3, "seed_low", layers[score].min())
@@ -145,7 +123,7 @@ def table(result: Result) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better the second of two results is than the first, each at its best layer, and how sure that is."""
+    """How much better the second of two results is than the first, each at its best layer, with its interval."""
 
     first_layer: int
     second_layer: int
@@ -154,27 +132,28 @@ class Difference:
     high: float
 
 
-def difference(first: Result, second: Result) -> Difference | None:
+def difference(first: ProbingResult, second: ProbingResult) -> Difference | None:
     """Paired over the sentences of the test sets that both were scored on, averaged over their common seeds; None
     where there is no such set."""
     if first.kind != second.kind:
         return None
     layers = [int(rows.loc[rows[SCORE[first.kind]].idxmax(), "layer"]) for rows in (table(first), table(second))]
-    found = []
-    for seed, test in first.tests.items():
-        keys = [f"{seed} {layer}" for layer in layers]
-        if test["digest"] == second.tests.get(seed, {}).get("digest") and keys[0] in first.hits and keys[1] in second.hits:
-            found.append(statistics.paired(counts(first.hits[keys[0]]), counts(second.hits[keys[1]]), counts(test["sizes"])))
-    return Difference(*layers, *np.mean(found, axis=0).tolist()) if found else None
+    intervals = []
+    for seed, test_set in first.test_sets.items():
+        scores = [result.n_correct.get(f"{seed} {layer}") for result, layer in zip((first, second), layers, strict=True)]
+        if test_set["digest"] == second.test_sets.get(seed, {}).get("digest") and None not in scores:
+            n_correct = [counts_from_json(stored) for stored in scores if stored is not None]
+            intervals.append(statistics.paired_bootstrap(*n_correct, counts_from_json(test_set["sizes"])))
+    return Difference(*layers, *np.mean(intervals, axis=0).tolist()) if intervals else None
 
 
 @dataclass(frozen=True)
-class Mixture:
+class LayerMixture:
     """The scalar mix over all seeds: the weight of each layer, its centre of gravity and the expected layer."""
 
     layers: list[int]
     weights: list[float]  # mean over the seeds
-    centre: float
+    center_of_gravity: float
     low: float  # 95 % of the centres over seeds and resampled sentences
     high: float
     expected: float | None  # Tenney et al. (2019), equation 4; None where more layers add nothing
@@ -193,39 +172,73 @@ class Mixture:
         return self.high - self.low > 0.5 * (self.layers[-1] - self.layers[0])
 
 
-def mixture(result: Result) -> Mixture:
-    """What the mixes of all seeds say together."""
-    seeds = list(result.mix.values())
-    layers = [int(layer) for layer in seeds[0]["layers"]]
-    weights = np.array([one["weights"] for one in seeds], dtype=float)  # (seeds, layers)
-    drawn = np.array([row for one in seeds for row in one["resampled"]], dtype=float)  # (seeds * draws, layers)
-    low, high = statistics.percentiles([*(drawn @ layers), *(weights @ layers)])
-    places = [place for one in seeds if (place := expected_layer(layers, one["cumulative"])) is not None]
+def mixture(result: ProbingResult) -> LayerMixture:
+    """The mean of the mixes of all seeds."""
+    mixes = list(result.mix.values())
+    layers = [int(layer) for layer in mixes[0]["layers"]]
+    weights = np.array([mix["weights"] for mix in mixes], dtype=float)  # (seeds, layers)
+    resampled = np.array([row for mix in mixes for row in mix["resampled"]], dtype=float)  # (seeds * draws, layers)
+    low, high = statistics.percentiles([*(resampled @ layers), *(weights @ layers)])
     centre = float((weights @ layers).mean())
-    expected = (float(np.mean(places)), min(places), max(places)) if places else (None, None, None)
-    return Mixture(layers, weights.mean(0).tolist(), centre, min(low, centre), max(high, centre), *expected)
+    by_seed = [layer for mix in mixes if (layer := expected_layer(layers, mix["cumulative"])) is not None]
+    expected = (float(np.mean(by_seed)), min(by_seed), max(by_seed)) if by_seed else (None, None, None)
+    return LayerMixture(layers, weights.mean(0).tolist(), centre, min(low, centre), max(high, centre), *expected)
 
 
-def packed(array: np.ndarray) -> dict[str, Any]:
+def array_to_json(array: np.ndarray) -> dict[str, Any]:
     """An array as JSON holds it, in half precision."""
     half = np.ascontiguousarray(array, dtype=np.float16)
     return {"shape": list(half.shape), "half": base64.b64encode(half.tobytes()).decode("ascii")}
 
 
-def unpacked(stored: dict[str, Any]) -> np.ndarray:
-    """The array that was packed."""
+def array_from_json(stored: dict[str, Any]) -> np.ndarray:
+    """The array that `array_to_json` stored, as float32."""
     try:
         flat = np.frombuffer(base64.b64decode(stored["half"]), dtype=np.float16)
         return flat.reshape(stored["shape"]).astype(np.float32)
     except (KeyError, TypeError, ValueError):
-        raise InputProblem("The probes in this result file are damaged; its table can still be read.") from None
+        raise InputError("The probes in this result file are damaged; its table can still be read.") from None
 
 
-def packed_counts(numbers: np.ndarray) -> str:
+def counts_to_json(counts: np.ndarray) -> str:
     """Small whole numbers as JSON holds them, two bytes each."""
-    return base64.b64encode(np.minimum(numbers, 65535).astype("<u2").tobytes()).decode("ascii")
+    return base64.b64encode(np.minimum(counts, 65535).astype("<u2").tobytes()).decode("ascii")
 
 
-def counts(stored: str) -> np.ndarray:
-    """The whole numbers that were packed."""
+def counts_from_json(stored: str) -> np.ndarray:
+    """The whole numbers that `counts_to_json` stored."""
     return np.frombuffer(base64.b64decode(stored, validate=True), dtype="<u2").astype(int)
+
+
+def best_row(result: ProbingResult) -> pd.Series:
+    """The row of `table` whose score is highest, of equals the lowest layer; the score is in "score" for either kind."""
+    rows = table(result).assign(score=lambda rows: rows[SCORE[result.kind]])
+    return rows.loc[rows["score"].idxmax()]
+
+
+def shortest_code(result: ProbingResult) -> pd.Series:
+    """The row of `table` whose labels take the fewest bits. Voita & Titov (2020)."""
+    rows = table(result)
+    return rows.loc[rows["code_length"].idxmin()]
+
+
+@dataclass(frozen=True)
+class ConfusionSummary:
+    """How much of a confusion matrix is on its diagonal, and the largest number off it."""
+
+    n_correct: int
+    n_total: int
+    gold: str  # the label that is mistaken most often …
+    predicted: str  # … for this one
+    count: int  # 0 where nothing is mistaken
+
+
+def summarise_confusion(matrix: list[list[int]], classes: list[str]) -> ConfusionSummary:
+    """(gold, predicted) counts -> how many are right, and the commonest mistake."""
+    counts = np.array(matrix, dtype=int)
+    mistakes = counts.copy()
+    np.fill_diagonal(mistakes, 0)
+    gold, predicted = np.unravel_index(mistakes.argmax(), mistakes.shape)
+    return ConfusionSummary(
+        int(counts.trace()), int(counts.sum()), classes[gold], classes[predicted], int(mistakes[gold, predicted])
+    )

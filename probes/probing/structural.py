@@ -11,23 +11,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..statistics import spearman
 from .treebank import ROOT, Sentence
 
 EPOCHS = 8
-STEPS = 500  # at least, where there are few sentences
-RATE = 1e-2
+MIN_STEPS = 500  # where there are few sentences
+LEARNING_RATE = 1e-2
 WORDS_AT_ONCE = 256
 SPEARMAN_LENGTHS = range(5, 51)  # the lengths over which the paper averages
 
 
 @dataclass(frozen=True)
-class Trees:
-    """Sentences and where the vectors of their words stand: sentence s owns places starts[s] … starts[s + 1]."""
+class TreeSet:
+    """Sentences and the rows of their words among the states: sentence s has rows starts[s] … starts[s + 1]."""
 
     sentences: tuple[Sentence, ...]
     starts: np.ndarray
 
     def words(self, index: int) -> slice:
+        """The rows of the words of a sentence."""
         return slice(int(self.starts[index]), int(self.starts[index + 1]))
 
 
@@ -40,182 +42,183 @@ class StructuralProbe:
     def __init__(self, rank: int = 64, seed: int = 0):
         self.rank, self.seed = rank, seed
 
-    def fit(self, states: np.ndarray, trees: Trees) -> "StructuralProbe":
-        """States (layers, places, hidden) of the words of the trees; several passes, the rate falling to zero."""
-        for _ in self.passes(states, trees):
+    def fit(self, states: np.ndarray, trees: TreeSet) -> "StructuralProbe":
+        """States (layers, words, hidden) of the words of the trees; Adam, its learning rate falling to zero."""
+        for _ in self.fit_epochs(states, trees):
             pass
         return self
 
-    def passes(self, states: np.ndarray, trees: Trees) -> Iterator[float]:
-        """Learn, and yield the part done after every pass over the sentences."""
-        lot = torch.Generator().manual_seed(self.seed)
-        # all layers begin with the same map: what tells their scores apart is what they hold
+    def fit_epochs(self, states: np.ndarray, trees: TreeSet) -> Iterator[float]:
+        """Fit, and yield the fraction done after every epoch."""
+        generator = torch.Generator().manual_seed(self.seed)
+        # all layers begin with the same map: their scores differ by their states alone
         self.distance_, self.depth_ = (
-            ((torch.rand(self.rank, states.shape[-1], generator=lot) - 0.5) * 0.1).repeat(len(states), 1, 1).requires_grad_()
-            for _ in range(2))
-        adam = torch.optim.Adam([self.distance_, self.depth_], lr=RATE)
+            ((torch.rand(self.rank, states.shape[-1], generator=generator) - 0.5) * 0.1)
+            .repeat(len(states), 1, 1)
+            .requires_grad_()
+            for _ in range(2)
+        )
+        optimizer = torch.optim.Adam([self.distance_, self.depth_], lr=LEARNING_RATE)
         batches = _batches(trees)
-        golds = [_gold([trees.sentences[index] for index in batch]) for batch in batches]
-        epochs = max(EPOCHS, STEPS // len(batches))
-        share = len(batches) / len(trees.sentences)
-        steps = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.02, epochs * len(batches))
+        gold = [_gold([trees.sentences[index] for index in batch]) for batch in batches]
+        epochs = max(EPOCHS, MIN_STEPS // len(batches))
+        scale = len(batches) / len(trees.sentences)
+        scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, epochs * len(batches))
         for epoch in range(epochs):
-            for which in torch.randperm(len(batches), generator=lot).tolist():
-                vectors = _padded(states, trees, batches[which])
-                adam.zero_grad()
-                (share * self._loss(vectors, *golds[which])).backward()
-                adam.step()
-                steps.step()
+            for batch in torch.randperm(len(batches), generator=generator).tolist():
+                vectors = _pad(states, trees, batches[batch])
+                optimizer.zero_grad()
+                (scale * self._loss(vectors, *gold[batch])).backward()
+                optimizer.step()
+                scheduler.step()
             yield (epoch + 1) / epochs
         self.distance_, self.depth_ = self.distance_.detach(), self.depth_.detach()
 
-    def _loss(self, vectors: Tensor, apart: Tensor, depths: Tensor, real: Tensor) -> Tensor:
-        """Mean difference from the tree over the pairs and words of a sentence, summed over sentences and layers.
+    def _loss(self, vectors: Tensor, gold_distances: Tensor, gold_depths: Tensor, mask: Tensor) -> Tensor:
+        """Mean absolute error over the pairs and words of a sentence, summed over sentences and layers.
 
         Divided by the mean size of a batch, not by its own, every sentence weighs the same, as in the paper: batches
         hold about as many words, so one of long sentences holds few of them.
         """
-        sizes = real.sum(1)
-        pairs = (real[:, :, None] & real[:, None, :])
-        off = (distances(vectors, self.distance_) - apart).abs() * pairs
-        deep = (depth(vectors, self.depth_) - depths).abs() * real
-        return (off.sum((-1, -2)) / sizes.square() + deep.sum(-1) / sizes).sum()
+        lengths = mask.sum(1)
+        pair_mask = mask[:, :, None] & mask[:, None, :]
+        distance_error = (distances(vectors, self.distance_) - gold_distances).abs() * pair_mask
+        depth_error = (depth(vectors, self.depth_) - gold_depths).abs() * mask
+        return (distance_error.sum((-1, -2)) / lengths.square() + depth_error.sum(-1) / lengths).sum()
 
 
 def distances(vectors: Tensor, maps: Tensor) -> Tensor:
     """Squared distances under the maps: (layers, batch, words, hidden) -> (layers, batch, words, words)."""
-    seen = vectors @ maps.mT[:, None]
-    length = seen.square().sum(-1)
-    return (length[..., :, None] + length[..., None, :] - 2 * seen @ seen.mT).clamp_min(0)
+    projected = vectors @ maps.mT[:, None]
+    norm = projected.square().sum(-1)
+    return (norm[..., :, None] + norm[..., None, :] - 2 * projected @ projected.mT).clamp_min(0)
 
 
 def depth(vectors: Tensor, maps: Tensor) -> Tensor:
-    """Squared lengths under the maps: (layers, batch, words, hidden) -> (layers, batch, words)."""
+    """Squared norms under the maps: (layers, batch, words, hidden) -> (layers, batch, words)."""
     return (vectors @ maps.mT[:, None]).square().sum(-1)
 
 
-def _batches(trees: Trees) -> list[list[int]]:
+def _batches(trees: TreeSet) -> list[list[int]]:
     order = sorted(range(len(trees.sentences)), key=lambda index: len(trees.sentences[index]))
-    made: list[list[int]] = [[]]
+    batches: list[list[int]] = [[]]
     for index in order:
-        if made[-1] and (len(made[-1]) + 1) * len(trees.sentences[index]) > WORDS_AT_ONCE:
-            made.append([])
-        made[-1].append(index)
-    return made
+        if batches[-1] and (len(batches[-1]) + 1) * len(trees.sentences[index]) > WORDS_AT_ONCE:
+            batches.append([])
+        batches[-1].append(index)
+    return batches
 
 
-def _padded(states: np.ndarray, trees: Trees, batch: Sequence[int]) -> Tensor:
+def _pad(states: np.ndarray, trees: TreeSet, batch: Sequence[int]) -> Tensor:
+    """(layers, words of all sentences, hidden) -> (layers, batch, longest, hidden)."""
     longest = max(len(trees.sentences[index]) for index in batch)
-    made = torch.zeros(len(states), len(batch), longest, states.shape[-1])
+    padded = torch.zeros(len(states), len(batch), longest, states.shape[-1])
     for row, index in enumerate(batch):
-        made[:, row, : len(trees.sentences[index])] = torch.from_numpy(
-            states[:, trees.words(index)].astype(np.float32))
-    return made
+        vectors = torch.from_numpy(states[:, trees.words(index)].astype(np.float32))
+        padded[:, row, : vectors.shape[1]] = vectors
+    return padded
 
 
 def _gold(batch: Sequence[Sentence]) -> tuple[Tensor, Tensor, Tensor]:
+    """Tree distances (batch, longest, longest), depths (batch, longest), and a mask of the words (batch, longest)."""
     longest = max(len(sentence) for sentence in batch)
-    apart, depths = torch.zeros(len(batch), longest, longest), torch.zeros(len(batch), longest)
-    real = torch.zeros(len(batch), longest, dtype=torch.bool)
+    gold_distances, gold_depths = torch.zeros(len(batch), longest, longest), torch.zeros(len(batch), longest)
+    mask = torch.zeros(len(batch), longest, dtype=torch.bool)
     for row, sentence in enumerate(batch):
-        size = len(sentence)
-        apart[row, :size, :size] = torch.from_numpy(sentence.distances()).float()
-        depths[row, :size] = torch.tensor(sentence.depths()).float()
-        real[row, :size] = True
-    return apart, depths, real
+        length = len(sentence)
+        gold_distances[row, :length, :length] = torch.from_numpy(sentence.distances()).float()
+        gold_depths[row, :length] = torch.tensor(sentence.depths()).float()
+        mask[row, :length] = True
+    return gold_distances, gold_depths, mask
 
 
-def spanning_tree(apart: np.ndarray) -> list[tuple[int, int]]:
-    """Edges of the tree of least total distance over all words: (words, words) -> word pairs. Prim's algorithm."""
-    nearest, source = apart[0].astype(float).copy(), np.zeros(len(apart), dtype=int)
+def spanning_tree(distances: np.ndarray) -> list[tuple[int, int]]:
+    """Edges of the minimum spanning tree: (words, words) -> word pairs. Prim (1957)."""
+    nearest, parent = distances[0].astype(float).copy(), np.zeros(len(distances), dtype=int)
     nearest[0] = np.inf
-    out = np.ones(len(apart), dtype=bool)
-    out[0] = False
+    outside = np.ones(len(distances), dtype=bool)
+    outside[0] = False
     edges = []
-    for _ in range(len(apart) - 1):
-        word = int(np.argmin(np.where(out, nearest, np.inf)))
-        edges.append((min(word, int(source[word])), max(word, int(source[word]))))
-        out[word] = False
-        closer = apart[word] < nearest
-        nearest, source = np.where(closer, apart[word], nearest), np.where(closer, word, source)
+    for _ in range(len(distances) - 1):
+        word = int(np.argmin(np.where(outside, nearest, np.inf)))
+        edges.append((min(word, int(parent[word])), max(word, int(parent[word]))))
+        outside[word] = False
+        closer = distances[word] < nearest
+        nearest, parent = np.where(closer, distances[word], nearest), np.where(closer, word, parent)
     return edges
 
 
-def counted(sentence: Sentence) -> np.ndarray:
-    """The words that count: all but punctuation."""
+def scored_words(sentence: Sentence) -> np.ndarray:
+    """The words that are scored: all but punctuation."""
     return np.array([word for word, relation in enumerate(sentence.relations) if relation != "punct"])
 
 
 def gold_edges(sentence: Sentence) -> set[tuple[int, int]]:
-    """Edges between words that count, each written with the earlier word first."""
-    return {(min(word, sentence.heads[word]), max(word, sentence.heads[word])) for word in counted(sentence).tolist()
-            if sentence.heads[word] != ROOT and sentence.relations[sentence.heads[word]] != "punct"}
+    """Edges between scored words, each with the earlier word first."""
+    return {
+        (min(word, sentence.heads[word]), max(word, sentence.heads[word]))
+        for word in scored_words(sentence).tolist()
+        if sentence.heads[word] != ROOT and sentence.relations[sentence.heads[word]] != "punct"
+    }
 
 
-def predicted_edges(sentence: Sentence, apart: np.ndarray) -> set[tuple[int, int]]:
-    """The spanning tree of the words that count."""
-    words = counted(sentence)
-    return {(int(words[a]), int(words[b])) for a, b in spanning_tree(apart[np.ix_(words, words)])}
+def predicted_edges(sentence: Sentence, distances: np.ndarray) -> set[tuple[int, int]]:
+    """The minimum spanning tree of the scored words: distances (words, words)."""
+    words = scored_words(sentence)
+    return {(int(words[a]), int(words[b])) for a, b in spanning_tree(distances[np.ix_(words, words)])}
 
 
 def chain_edges(sentence: Sentence) -> set[tuple[int, int]]:
-    """The baseline that reads from left to right: every word that counts hangs on the next."""
-    words = counted(sentence).tolist()
+    """The baseline: an edge between every two neighbouring scored words."""
+    words = scored_words(sentence).tolist()
     return set(itertools.pairwise(words))
 
 
 @dataclass(frozen=True)
-class Scores:
-    """How far the trees of a layer are right: edges found and edges there, a sentence each; and three means."""
+class StructuralScores:
+    """The trees of a layer against gold: correct and gold edges of each sentence, and three means."""
 
-    found: np.ndarray
-    there: np.ndarray
+    n_correct: np.ndarray  # (sentences,)
+    n_gold: np.ndarray  # (sentences,)
     root: float  # share of sentences whose root is the word of least depth, those of a single word among them
     distance: float  # Spearman correlation of distances, mean over the lengths 5 to 50
     depth: float  # the same of depths
 
     @property
     def uuas(self) -> float:
-        """Undirected unlabelled attachment score: the share of edges found."""
-        return float(self.found.sum() / max(self.there.sum(), 1))
+        """Undirected unlabelled attachment score: the share of gold edges that are predicted."""
+        return float(self.n_correct.sum() / max(self.n_gold.sum(), 1))
 
 
-def scored(probe: StructuralProbe, states: np.ndarray, trees: Trees, layer: int) -> Scores:
+def evaluate(probe: StructuralProbe, states: np.ndarray, trees: TreeSet, layer: int) -> StructuralScores:
     """The trees of one layer against the gold ones."""
-    found, there, roots = [], [], []
-    apart_by_length: dict[int, list[float]] = {}
-    depth_by_length: dict[int, list[float]] = {}
+    n_correct, n_gold, root_correct = [], [], []
+    distance_correlations: dict[int, list[float]] = {}  # by the length of the sentence
+    depth_correlations: dict[int, list[float]] = {}
     for index, sentence in enumerate(trees.sentences):
-        words = counted(sentence)
+        words = scored_words(sentence)
         if not len(words):
             continue
         vectors = torch.from_numpy(states[layer, trees.words(index)].astype(np.float32))[None, None]
-        apart = distances(vectors, probe.distance_[layer: layer + 1])[0, 0].numpy()
-        deep = depth(vectors, probe.depth_[layer: layer + 1])[0, 0].numpy()
+        word_distances = distances(vectors, probe.distance_[layer : layer + 1])[0, 0].numpy()
+        word_depths = depth(vectors, probe.depth_[layer : layer + 1])[0, 0].numpy()
         gold = gold_edges(sentence)
-        found.append(len(gold & predicted_edges(sentence, apart)))
-        there.append(len(gold))
-        roots.append(int(words[np.argmin(deep[words])]) == sentence.root)
+        n_correct.append(len(gold & predicted_edges(sentence, word_distances)))
+        n_gold.append(len(gold))
+        root_correct.append(int(words[np.argmin(word_depths[words])]) == sentence.root)
         if len(sentence) in SPEARMAN_LENGTHS:
-            apart_by_length.setdefault(len(sentence), []).append(float(np.mean(
-                spearman(apart, sentence.distances()))))
-            depth_by_length.setdefault(len(sentence), []).append(float(
-                spearman(deep[None], np.array(sentence.depths())[None])[0]))
-    return Scores(np.array(found), np.array(there), float(np.mean(roots)), _macro(apart_by_length),
-                  _macro(depth_by_length))
+            by_word = spearman(word_distances, sentence.distances())
+            distance_correlations.setdefault(len(sentence), []).append(float(np.mean(by_word)))
+            correlation = spearman(word_depths[None], np.array(sentence.depths())[None])[0]
+            depth_correlations.setdefault(len(sentence), []).append(float(correlation))
+    return StructuralScores(
+        np.array(n_correct),
+        np.array(n_gold),
+        root=float(np.mean(root_correct)),
+        distance=_macro(distance_correlations),
+        depth=_macro(depth_correlations),
+    )
 
 
 def _macro(by_length: dict[int, list[float]]) -> float:
     return float(np.mean([np.nanmean(values) for values in by_length.values()])) if by_length else float("nan")
-
-
-def spearman(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Rank correlation of each row: (rows, columns) twice -> (rows,)."""
-    a, b = _ranks(a), _ranks(b)
-    a, b = a - a.mean(-1, keepdims=True), b - b.mean(-1, keepdims=True)
-    return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1)).clip(1e-12)
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    smaller = (values[..., None, :] < values[..., :, None]).sum(-1)
-    return smaller + 0.5 * (values[..., None, :] == values[..., :, None]).sum(-1)

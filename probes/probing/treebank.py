@@ -1,4 +1,4 @@
-"""Annotated sentences in: CoNLL-U, SentEval, CSV and TSV; and their words aligned to wordpieces."""
+"""Annotated sentences from files: CoNLL-U treebanks, SentEval, CSV and TSV tables."""
 
 import csv
 import hashlib
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from model import Bert, Encoding, InputProblem
-from model.pretraining.corpus import decoded
+from model import InputError
+from model.pretraining.corpus import decode_utf8
 
 ROOT = -1  # the head of the word that has none
 SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "dev", "test": "test"}
@@ -21,7 +21,7 @@ DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 @dataclass(frozen=True)
 class Sentence:
-    """The words of a sentence and what is known of them; a tuple is empty where the source says nothing."""
+    """The words of a sentence and their annotation; a tuple is empty where the source has none."""
 
     words: tuple[str, ...]
     upos: tuple[str, ...] = ()  # universal part of speech of each word
@@ -47,27 +47,27 @@ class Sentence:
         return self.heads.index(ROOT) if self.heads else None
 
     def depths(self) -> list[int]:
-        """How many edges lie between each word and the root."""
-        depth = [-1] * len(self)
+        """Edges between each word and the root."""
+        depths = [-1] * len(self)
         for word in range(len(self)):
-            way = []
-            while word != ROOT and depth[word] < 0:
-                way.append(word)
+            path = []
+            while word != ROOT and depths[word] < 0:
+                path.append(word)
                 word = self.heads[word]
-            above = -1 if word == ROOT else depth[word]
-            for step, passed in enumerate(reversed(way), 1):
-                depth[passed] = above + step
-        return depth
+            above = -1 if word == ROOT else depths[word]
+            for step, descendant in enumerate(reversed(path), 1):
+                depths[descendant] = above + step
+        return depths
 
     def distances(self) -> np.ndarray:
-        """How many edges lie between any two words in the tree: (words, words)."""
-        # walking from the root down, a word is one step farther than its head from every word seen so far
-        depths, apart = self.depths(), np.zeros((len(self), len(self)), dtype=np.int64)
+        """Edges between any two words in the tree: (words, words)."""
+        # from the root down, a word is one edge farther than its head from every word visited before it
+        depths, distances = self.depths(), np.zeros((len(self), len(self)), dtype=np.int64)
         order = sorted(range(len(self)), key=depths.__getitem__)
-        for place, word in enumerate(order[1:], 1):
-            seen = order[:place]
-            apart[word, seen] = apart[seen, word] = apart[self.heads[word], seen] + 1
-        return apart
+        for index, word in enumerate(order[1:], 1):
+            visited = order[:index]
+            distances[word, visited] = distances[visited, word] = distances[self.heads[word], visited] + 1
+        return distances
 
 
 @dataclass(frozen=True)
@@ -93,43 +93,48 @@ def read(path: str | Path) -> Treebank:
     if path.is_dir():
         return _folder(path)
     if not path.is_file():
-        raise InputProblem(f"There is no file {path}.")
-    return parse(decoded(path.read_bytes(), path.name), path.name)
+        raise InputError(f"There is no file {path}.")
+    return parse(decode_utf8(path.read_bytes(), path.name), path.name)
 
 
 def _folder(path: Path) -> Treebank:
-    found = [(split, file) for file in sorted(path.iterdir()) if file.suffix in (".conllu", ".txt", ".csv", ".tsv")
-             for split in ("train", "dev", "test") if split in file.stem.lower()]
-    if not found:
-        raise InputProblem(f"{path} holds no .conllu, .txt, .csv or .tsv file named after train, dev or test.")
-    return joined(path.name, [(split, read(file)) for split, file in found])
+    files = [
+        (split, file)
+        for file in sorted(path.iterdir())
+        if file.suffix in (".conllu", ".txt", ".csv", ".tsv")
+        for split in ("train", "dev", "test")
+        if split in file.stem.lower()
+    ]
+    if not files:
+        raise InputError(f"{path} holds no .conllu, .txt, .csv or .tsv file named after train, dev or test.")
+    return join(path.name, [(split, read(file)) for split, file in files])
 
 
-def joined(name: str, banks: Iterable[tuple[str, Treebank]]) -> Treebank:
-    """Files for train, dev and test as one: every sentence is of the split its file is for, whatever it says itself."""
+def join(name: str, treebanks: Iterable[tuple[str, Treebank]]) -> Treebank:
+    """Files for train, dev and test as one: a sentence is of the split its file is for, whatever split it names itself."""
     sentences, digests = [], []
-    for split, bank in banks:
-        sentences += [replace(sentence, split=split) for sentence in bank.sentences]
-        digests.append(f"{split} {bank.digest}")
+    for split, treebank in treebanks:
+        sentences += [replace(sentence, split=split) for sentence in treebank.sentences]
+        digests.append(f"{split} {treebank.digest}")
     return Treebank(name, tuple(sentences), _digest("\n".join(digests)))
 
 
 def parse(text: str, name: str) -> Treebank:
-    """The content of a file -> its sentences; what kind of file it is shows in its first line."""
+    """The content of a file -> its sentences; its first line shows which format it is in."""
     lines = LINE_END.split(text)
     first = next((line for line in lines if line.strip()), "")
     if not first:
-        raise InputProblem(f"{name} is empty.")
+        raise InputError(f"{name} is empty.")
     if name.endswith(".conllu") or first.startswith("#") or first.count("\t") == 9:
         sentences = conllu(lines, name)
     elif first.split("\t")[0] in SPLITS and first.count("\t") == 2:
         sentences = senteval(lines, name)
     else:
         sentences = table(lines, name)
-    kept = tuple(sentences)
-    if not kept:
-        raise InputProblem(f"{name} holds no sentence.")
-    return Treebank(name, kept, _digest(text))
+    treebank = Treebank(name, tuple(sentences), _digest(text))
+    if not len(treebank):
+        raise InputError(f"{name} holds no sentence.")
+    return treebank
 
 
 def _digest(text: str) -> str:
@@ -151,29 +156,32 @@ def conllu(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]:
         elif not line.startswith("#"):
             row = line.split("\t")
             if len(row) != 10:
-                raise InputProblem(f"Line {number} of {name} has {len(row)} columns; CoNLL-U has 10, "
-                                   "separated by tabs.")
+                raise InputError(f"Line {number} of {name} has {len(row)} columns; CoNLL-U has 10, separated by tabs.")
             if row[0].isdecimal():  # 3-4 is a contraction of words that follow, 3.1 a word that is not there
                 if not rows:
                     start = number
                 if int(row[0]) != len(rows) + 1 or not (row[6].isdecimal() or row[6] == "_"):
-                    raise InputProblem(f"Line {number} of {name} is out of order: word {row[0]!r} with head "
-                                       f"{row[6]!r} where word {len(rows) + 1} was expected.")
+                    raise InputError(
+                        f"Line {number} of {name} is out of order: word {row[0]!r} with head "
+                        f"{row[6]!r} where word {len(rows) + 1} was expected."
+                    )
                 rows.append(row)
             elif not row[0].replace("-", ".").replace(".", "", 1).isdecimal():
-                raise InputProblem(f"Line {number} of {name} starts with {row[0]!r}, which is no word number.")
+                raise InputError(f"Line {number} of {name} starts with {row[0]!r}, which is no word number.")
 
 
 def _tree(rows: list[list[str]], line: int, name: str) -> Sentence:
     words, upos, heads, relations = (tuple(row[column] for row in rows) for column in (1, 3, 6, 7))
-    feats = tuple({} if row[5] == "_" else dict(part.split("=", 1) for part in row[5].split("|") if "=" in part)
-                  for row in rows)
+    feats = tuple(
+        {} if row[5] == "_" else dict(part.split("=", 1) for part in row[5].split("|") if "=" in part) for row in rows
+    )
     if "_" in heads:
         return Sentence(words, upos, feats)
-    sentence = Sentence(words, upos, feats, tuple(int(head) - 1 for head in heads),
-                        tuple(relation.split(":")[0] for relation in relations))
+    sentence = Sentence(
+        words, upos, feats, tuple(int(head) - 1 for head in heads), tuple(relation.split(":")[0] for relation in relations)
+    )
     if not _is_tree(sentence.heads):
-        raise InputProblem(f"The sentence from line {line} of {name} on is no tree: every word must lead to one root.")
+        raise InputError(f"The sentence from line {line} of {name} on is no tree: every word must lead to one root.")
     return sentence
 
 
@@ -196,7 +204,7 @@ def senteval(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]
             continue
         row = line.split("\t")
         if len(row) != 3 or row[0] not in SPLITS or not row[1].strip() or not row[2].strip():
-            raise InputProblem(f"Line {number} of {name} is not split, label and sentence, separated by tabs.")
+            raise InputError(f"Line {number} of {name} is not split, label and sentence, separated by tabs.")
         yield Sentence(tuple(row[2].split()), label=row[1].strip(), split=SPLITS[row[0]])
 
 
@@ -208,8 +216,10 @@ def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
     header = [cell.strip().lower() for _, cells in _cells([header_line], comma, csv.QUOTE_MINIMAL, name) for cell in cells]
     word = next((column for column in WORD_COLUMNS if column in header), None)
     if "label" not in header or (word is None and "text" not in header):
-        raise InputProblem(f"{name} needs a first line with the columns text,label (a sentence a line), text,second,label "
-                           f"(a pair a line) or token,label (a word a line), but starts with {header_line.strip()[:60]!r}.")
+        raise InputError(
+            f"{name} needs a first line with the columns text,label (a sentence a line), text,second,label "
+            f"(a pair a line) or token,label (a word a line), but starts with {header_line.strip()[:60]!r}."
+        )
     # a quoted text may run over several lines; a file of tokens may hold a lone quotation mark as a word
     rows = _cells(lines, comma, csv.QUOTE_MINIMAL if word is None else csv.QUOTE_NONE, name)
     next((row for _, row in rows if any(row)), None)
@@ -226,7 +236,7 @@ def _cells(lines: Sequence[str], comma: str, quoting: int, name: str) -> Iterato
         except StopIteration:
             return
         except csv.Error as error:
-            raise InputProblem(f"Line {number} of {name} cannot be read as a table: {error}.") from None
+            raise InputError(f"Line {number} of {name} cannot be read as a table: {error}.") from None
 
 
 def _texts(rows: Iterable[tuple[int, list[str]]], header: list[str], name: str) -> Iterator[Sentence]:
@@ -236,12 +246,15 @@ def _texts(rows: Iterable[tuple[int, list[str]]], header: list[str], name: str) 
         if any(cell.strip() for cell in row):
             _check(row, header, number, name)
             if not row[text].strip() or not row[label].strip():
-                raise InputProblem(f"Line {number} of {name} lacks a text or a label.")
+                raise InputError(f"Line {number} of {name} lacks a text or a label.")
             if second is not None and not row[second].strip():
-                raise InputProblem(f"Line {number} of {name} lacks its second sentence.")
-            yield Sentence(tuple(row[text].split()), label=row[label].strip(),
-                           split="" if split is None else SPLITS.get(row[split].strip().lower(), ""),
-                           second=() if second is None else tuple(row[second].split()))
+                raise InputError(f"Line {number} of {name} lacks its second sentence.")
+            yield Sentence(
+                tuple(row[text].split()),
+                label=row[label].strip(),
+                split="" if split is None else SPLITS.get(row[split].strip().lower(), ""),
+                second=() if second is None else tuple(row[second].split()),
+            )
 
 
 def _tokens(rows: Iterable[tuple[int, list[str]]], header: list[str], word: str, name: str) -> Iterator[Sentence]:
@@ -252,7 +265,7 @@ def _tokens(rows: Iterable[tuple[int, list[str]]], header: list[str], word: str,
         if any(cell.strip() for cell in row):
             _check(row, header, number, name)
             if not row[token].strip() or not row[label].strip():
-                raise InputProblem(f"Line {number} of {name} lacks a token or a label.")
+                raise InputError(f"Line {number} of {name} lacks a token or a label.")
             words.append(row[token].strip())
             tags.append(row[label].strip())
         elif words:
@@ -264,34 +277,4 @@ def _tokens(rows: Iterable[tuple[int, list[str]]], header: list[str], word: str,
 
 def _check(row: list[str], header: list[str], number: int, name: str) -> None:
     if len(row) != len(header):
-        raise InputProblem(f"Line {number} of {name} has {len(row)} columns, its first line has {len(header)}.")
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """A sentence as the model reads it: word w became the pieces from spans[w, 0] up to, not with, spans[w, 1]."""
-
-    sentence: Sentence
-    encoding: Encoding
-    spans: np.ndarray  # (words, 2); an empty span where the tokenizer left nothing of a word
-
-
-def aligned(bert: Bert, sentences: Iterable[Sentence]) -> tuple[list[Aligned], int]:
-    """Sentences as wordpieces, and how many were left out because the model cannot read them whole."""
-    kept, skipped = [], 0
-    for sentence in sentences:
-        try:
-            encoding = bert.tokenizer.encode_words(sentence.words, sentence.second)
-            if sentence.second:
-                bert.tokenizer.encode_words(sentence.second)
-        except InputProblem:  # none of its characters is in the vocabulary, or none of sentence B's
-            skipped += 1
-            continue
-        if any(encoding.cut) or len(encoding) > bert.config.max_position_embeddings:
-            skipped += 1
-            continue
-        first = [token.word for token in encoding.tokens if token.word is not None and token.segment == 0]
-        pieces = np.bincount(first, minlength=len(sentence))
-        ends = 1 + np.cumsum(pieces)  # [CLS] stands before the first word
-        kept.append(Aligned(sentence, encoding, np.stack([ends - pieces, ends], axis=1)))
-    return kept, skipped
+        raise InputError(f"Line {number} of {name} has {len(row)} columns, its first line has {len(header)}.")

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model import InputProblem
+from model import InputError
 
 from . import check, compact_form, counts
+from .texts import show
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,8 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         path
         for name in options.texts
         for path in (
-            [Path(name)] if name.endswith(".txt") else [path for path in compact_form.files()
-                                                        if path.name.startswith(f"{name}-")]
+            [Path(name)]
+            if name.endswith(".txt")
+            else [path for path in compact_form.files() if path.name.startswith(f"{name}-")]
         )
     ]
     if options.texts and not paths:
@@ -36,11 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(counts.counts(reader))
         else:
             print(
-                "\n\n".join(compact_form.show(text)
-                            for text in reader.texts) if options.action == "show" else reader.conllu(),
+                "\n\n".join(show(text) for text in reader.texts) if options.action == "show" else reader.conllu(),
                 end="\n" if options.action == "show" else "",
             )
-    except InputProblem as problem:
+    except InputError as problem:
         print(problem, file=sys.stderr)
         return 2
     return 0

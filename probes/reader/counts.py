@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from . import compact_form
+from .texts import Reader, ReaderSentence, ReaderText
 
 # per range of 15 texts: a construction and how often it must occur
 QUOTAS: Mapping[str, int] = {
@@ -44,12 +45,12 @@ QUOTAS: Mapping[str, int] = {
 }
 
 
-def word_count(sentence: compact_form.ReaderSentence) -> int:
+def word_count(sentence: ReaderSentence) -> int:
     """Words as a reader counts them: punctuation left out, clitics with their word."""
     return sum(token.upos != "PUNCT" and not token.form.startswith("'") and token.form != "n't" for token in sentence.tokens)
 
 
-def rare_share(texts: Iterable[compact_form.ReaderText]) -> float:
+def rare_share(texts: Iterable[ReaderText]) -> float:
     """The share of running words (no punctuation, no numerals in digits) outside the commonest thousand."""
     common = compact_form.common_words()
     running = [
@@ -62,7 +63,7 @@ def rare_share(texts: Iterable[compact_form.ReaderText]) -> float:
     return sum(form not in common and form not in ("ca", "wo", "'") for form in running) / max(1, len(running))
 
 
-def constructions(texts: Iterable[compact_form.ReaderText]) -> Counter:
+def constructions(texts: Iterable[ReaderText]) -> Counter:
     """How often each construction of the quotas, and each relation, occurs."""
     total: Counter = Counter()
     for text in texts:
@@ -91,7 +92,7 @@ def constructions(texts: Iterable[compact_form.ReaderText]) -> Counter:
     return total
 
 
-def counts(whole: compact_form.Reader) -> str:
+def counts(whole: Reader) -> str:
     """All counts of the card, and what each range of fifteen texts still owes."""
     lines: list[str] = []
 

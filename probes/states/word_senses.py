@@ -1,4 +1,4 @@
-"""One word, many senses: its vectors in several sentences, and how far its senses lie apart at each layer."""
+"""Word senses: the vectors of a word in several sentences, and how separate its senses are at each layer."""
 
 import re
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 import model
-from model import Bert, InputProblem
+from model import Bert, InputError, as_texts
 
 from . import geometry
 
 
-@dataclass(frozen=True)
-class Uses:
+@dataclass(frozen=True, repr=False)
+class WordUses:
     """Every use of a word in some sentences; a word of several pieces is the mean of their states."""
 
     word: str
@@ -22,9 +22,12 @@ class Uses:
     spans: tuple[tuple[int, int], ...]  # characters of the sentence
     vectors: np.ndarray  # (layers + 1, uses, hidden)
 
+    def __repr__(self) -> str:
+        return f"WordUses({self.word!r}, {len(self.spans)} uses in {len(self.sentences)} sentences)"
+
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledUses:
     """Sentences and the sense each is an example of."""
 
     sentences: tuple[str, ...]
@@ -32,77 +35,98 @@ class Labelled:
     names: tuple[str, ...]
 
 
-def parsed(text: str) -> Labelled:
+def parse(text: str) -> LabelledUses:
     """One sentence a line; an empty line begins the next sense, and a line that ends with a colon names it."""
     sentences: list[str] = []
     labels: list[int] = []
     names: list[str] = []
-    begin = True
+    new_sense = True
     for line in map(str.strip, text.splitlines()):
         if not line:
-            begin = True
+            new_sense = True
         elif line.endswith(":"):
             names.append(line[:-1].strip())
-            begin = False
+            new_sense = False
         else:
-            if begin:
+            if new_sense:
                 names.append(f"sense {len(names) + 1}")
-                begin = False
+                new_sense = False
             sentences.append(line)
             labels.append(len(names) - 1)
-    return Labelled(tuple(sentences), tuple(labels), tuple(names))
+    return LabelledUses(tuple(sentences), tuple(labels), tuple(names))
 
 
-def uses(bert: Bert, word: str, sentences: Sequence[str]) -> Uses:
-    """Find a word, whole and in any case, in each sentence, and its states there at every layer."""
-    word = word.strip()
+def uses(bert: Bert, word: str, sentences: str | Sequence[str]) -> WordUses:
+    """The states, at every layer, of a word wherever it stands as a whole word, in any case."""
+    word, sentences = word.strip(), as_texts(sentences)
     if not word:
-        raise InputProblem("Type the word whose senses you want to see.")
+        raise InputError("The word is empty; separation needs a word and sentences that contain it.")
     if not sentences:
-        raise InputProblem("Type a few sentences with the word in them, one a line.")
+        raise InputError(f"There is no sentence with “{word}” in it; separation needs several.")
     pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
     encodings = [bert.tokenizer.encode(sentence) for sentence in sentences]
-    found: list[tuple[int, tuple[int, int], list[int]]] = []
+    matches: list[tuple[int, tuple[int, int], list[int]]] = []  # sentence, characters, positions of its wordpieces
     for index, encoding in enumerate(encodings):
         for match in pattern.finditer(encoding.texts[0]):
-            pieces = [token.position for token in encoding.tokens
-                      if token.span and token.span[0] < match.end() and token.span[1] > match.start()]
-            if pieces:  # a use that was cut off the end of a long text has none
-                found.append((index, match.span(), pieces))
-    if not found:
-        raise InputProblem(f"The word “{word}” is in none of these sentences.")
-    states = dict(model.states(bert, encodings))
-    vectors = np.stack([states[index][:, pieces].mean(axis=1) for index, _, pieces in found], axis=1)
-    return Uses(word, tuple(sentences), np.array([index for index, _, _ in found]),
-                tuple(span for _, span, _ in found), vectors)
+            pieces = [
+                token.position
+                for token in encoding.tokens
+                if token.span and token.span[0] < match.end() and token.span[1] > match.start()
+            ]
+            if pieces:  # a use that was truncated with the end of a long text has none
+                matches.append((index, match.span(), pieces))
+    if not matches:
+        raise InputError(f"The word “{word}” is in none of these sentences.")
+    states = dict(model.hidden_states(bert, encodings))
+    vectors = np.stack([states[index][:, pieces].mean(axis=1) for index, _, pieces in matches], axis=1)
+    return WordUses(
+        word=word,
+        sentences=tuple(sentences),
+        sentence=np.array([index for index, _, _ in matches]),
+        spans=tuple(span for _, span, _ in matches),
+        vectors=vectors,
+    )
 
 
-@dataclass(frozen=True)
-class Separation:
-    """Silhouette of the senses at each layer, and what the same vectors give when senses are dealt at random."""
+@dataclass(frozen=True, repr=False)
+class SenseSeparation:
+    """Silhouette of the senses at each layer, beside that of random labellings of the same vectors."""
 
     silhouette: np.ndarray  # (layers + 1), 1: senses are tight and far apart, 0: they overlap
-    chance: np.ndarray  # (layers + 1) mean over the shufflings
+    null_mean: np.ndarray  # (layers + 1) mean over the permutations
     low: np.ndarray  # (layers + 1) 2.5 % and
-    high: np.ndarray  # (layers + 1) 97.5 % of the shufflings
-    p: np.ndarray  # (layers + 1) share of shufflings at least as separate, the true labelling counted as one
+    high: np.ndarray  # (layers + 1) 97.5 % quantile of the permutations
+    p_value: np.ndarray  # (layers + 1) share of permutations at least as separate, the true labelling counted as one
+
+    def __repr__(self) -> str:
+        layer = int(self.silhouette.argmax())
+        return (
+            f"SenseSeparation(largest at layer {layer}: silhouette {self.silhouette[layer]:.2f}, "
+            f"random labellings {self.null_mean[layer]:.2f}, p = {self.p_value[layer]:.3f})"
+        )
+
+    @property
+    def best_layer(self) -> int:
+        """The layer at which the senses lie furthest apart; 0 is the embedding output."""
+        return int(self.silhouette.argmax())
 
 
-def separation(vectors: np.ndarray, senses: Sequence[int], shufflings: int = 200, seed: int = 0) -> Separation:
-    """How separate labelled vectors are, (layers + 1, uses, hidden), against random labellings of the same sizes."""
+def separation(vectors: np.ndarray, senses: Sequence[int], permutations: int = 200, seed: int = 0) -> SenseSeparation:
+    """Silhouette of labelled vectors, (layers + 1, uses, hidden), against permutations of the labels."""
     labels = np.unique(np.asarray(senses), return_inverse=True)[1]
     if labels.max(initial=0) == 0:
-        raise InputProblem("All sentences are of one sense: leave an empty line between the senses.")
+        raise InputError(f"All {len(labels)} uses have the same sense; separation needs at least two senses.")
     if len(labels) < 3:
-        raise InputProblem("Separation needs at least three uses of the word.")
-    random = np.random.default_rng(seed)
-    dealt = np.stack([labels, *(random.permutation(labels) for _ in range(shufflings))])  # (1 + shufflings, uses)
-    apart = 1 - geometry.cosine(vectors)  # (layers + 1, uses, uses)
-    apart[apart < 1e-6] = 0  # equal states differ by rounding only; a ratio of two roundings would mean nothing
-    values = np.stack([silhouette(distances, dealt) for distances in apart])  # (layers + 1, 1 + shufflings)
-    true, shuffled = values[:, 0], values[:, 1:]
-    low, high = np.quantile(shuffled, (0.025, 0.975), axis=1)
-    return Separation(true, shuffled.mean(axis=1), low, high, (values >= true[:, None] - 1e-9).mean(axis=1))
+        raise InputError(f"The word has {len(labels)} uses; separation needs at least three.")
+    rng = np.random.default_rng(seed)
+    labellings = np.stack([labels, *(rng.permutation(labels) for _ in range(permutations))])  # (1 + permutations, uses)
+    distances = 1 - geometry.cosine(vectors)  # (layers + 1, uses, uses)
+    distances[distances < 1e-6] = 0  # equal states differ by rounding only; a ratio of two roundings would mean nothing
+    values = np.stack([silhouette(layer, labellings) for layer in distances])  # (layers + 1, 1 + permutations)
+    observed, null = values[:, 0], values[:, 1:]
+    low, high = np.quantile(null, (0.025, 0.975), axis=1)
+    p_value = (values >= observed[:, None] - 1e-9).mean(axis=1)
+    return SenseSeparation(observed, null.mean(axis=1), low, high, p_value)
 
 
 def silhouette(distances: np.ndarray, labellings: np.ndarray) -> np.ndarray:

@@ -7,50 +7,80 @@ from model import Bert
 
 
 def nextsentence_page() -> None:
-    from app import layout
+    from app import input_bar, navigation
     from app.views import nextsentence
-    layout.sidebar()
+
+    input_bar.show(navigation.entry("attention"))
     nextsentence.page()
 
 
 def states_page() -> None:
-    from app import layout
+    from app import input_bar, navigation
     from app.views import states
-    layout.sidebar()
+
+    input_bar.show(navigation.entry("attention"))
     states.page()
 
 
 def compare_page() -> None:
-    from app import layout
+    from app import input_bar, navigation
     from app.views import compare
-    layout.sidebar()
+
+    input_bar.show(navigation.entry("attention"))
     compare.page()
 
 
 @pytest.fixture
 def readings(monkeypatch):
     """Every forward pass of any model, as it happens."""
-    seen: list[str] = []
+    passes: list[str] = []
 
-    def watch(name: str) -> None:
+    def count(name: str) -> None:
         compute = getattr(Bert, name)
-        monkeypatch.setattr(Bert, name, lambda *given, **more: seen.append(name) or compute(*given, **more))
+        monkeypatch.setattr(Bert, name, lambda *args, **kwargs: passes.append(name) or compute(*args, **kwargs))
 
-    watch("forward")
-    watch("at")
-    return seen
+    count("forward")
+    count("states_at")
+    return passes
 
 
-@pytest.mark.parametrize(("page", "query"), [
-    (nextsentence_page, {"nsp": "Controls"}), (nextsentence_page, {"nsp": "Evidence"}),
-    (nextsentence_page, {"nsp": "A document"}), (states_page, {"section": "Paths"}), (states_page, {"section": "Neurons"}),
-    (states_page, {"section": "Word senses"}), (states_page, {"section": "Sentences"}),
-    (states_page, {"section": "Neighbours"}), (compare_page, {"ask": "States"})],
-    ids=["controls", "evidence", "document", "paths", "neurons", "senses", "sentences", "neighbours", "compared states"])
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        (nextsentence_page, {"nsp": "perturbations"}),
+        (nextsentence_page, {"nsp": "evidence"}),
+        (nextsentence_page, {"nsp": "document"}),
+        (states_page, {"section": "paths"}),
+        (states_page, {"section": "neurons"}),
+        (states_page, {"section": "senses"}),
+        (states_page, {"section": "sentences"}),
+        (states_page, {"section": "neighbours"}),
+        (compare_page, {"ask": "states"}),
+    ],
+    ids=[
+        "perturbations",
+        "evidence",
+        "document",
+        "paths",
+        "neurons",
+        "senses",
+        "sentences",
+        "neighbours",
+        "compared states",
+    ],
+)
 def test_a_page_that_is_run_again_asks_the_model_nothing_again(page, query, readings):
     app = AppTest.from_function(page, default_timeout=120)
-    for name, value in (query | {"model": "smallworld", "left": "smallworld", "right": "smallworld, random weights",
-                                 "a": f"Anna likes the {page.__name__}.", "b": f"{query} is there every Friday."}).items():
+    for name, value in (
+        query
+        | {
+            "model": "smallworld",
+            "left": "smallworld",
+            "right": "smallworld~random",
+            "a": f"Anna likes the {page.__name__}.",
+            "b": f"{query} is there every Friday.",
+        }
+    ).items():
         app.query_params[name] = value
     app.run()
     assert not app.exception, app.exception

@@ -31,8 +31,12 @@ def open_page(server, chromium):
     contexts = []
 
     def opened(path: str = "/", dark: bool = False, width: int = 1440, height: int = 1000, touch: bool = False) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": height}, accept_downloads=True,
-                                       color_scheme="dark" if dark else "light", has_touch=touch)
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            accept_downloads=True,
+            color_scheme="dark" if dark else "light",
+            has_touch=touch,
+        )
         contexts.append(context)
 
         def only_here(route):
@@ -46,8 +50,14 @@ def open_page(server, chromium):
         page = context.new_page()
         page.on("pageerror", lambda error: trouble.append(f"page error: {error}"))
         # Streamlit asks for its own address below the page's first, and takes the answer 404 as a hint
-        page.on("console", lambda said: said.type == "error" and "/_stcore/" not in said.location.get("url", "")
-                and trouble.append(f"console: {said.text}"))
+        page.on(
+            "console",
+            lambda said: (
+                said.type == "error"
+                and "/_stcore/" not in said.location.get("url", "")
+                and trouble.append(f"console: {said.text}")
+            ),
+        )
         page.goto(f"{server}{path}")
         settled(page)
         return page

@@ -52,10 +52,14 @@ def matrix(board: Locator, layer: int, head: int) -> np.ndarray:
 
 def until(page: Page, condition: str) -> None:
     """Wait until something is true of the board that the page was sent."""
-    page.wait_for_function("""condition => {
-        const { board } = document.querySelector(".stBidiComponent [data-testid]").shadowRoot.querySelector(".board");
+    page.wait_for_function(
+        """condition => {
+        const roots = [...document.querySelectorAll(".stBidiComponent [data-testid]")].map((element) => element.shadowRoot);
+        const { board } = roots.map((root) => root?.querySelector(".board")).find(Boolean);
         return new Function("board", `return ${condition}`)(board);
-    }""", arg=condition)
+    }""",
+        arg=condition,
+    )
 
 
 def saved(page: Page, board: Locator, name: str) -> bytes:
@@ -72,26 +76,26 @@ def test_all_heads_are_drawn_and_a_click_tells_the_rest_of_the_page(open_page, t
     expect(board.locator(".caption")).to_contain_text("Layer 4, head 8")
     expect(page).to_have_url(re.compile("layer=4&heads=8"))
     expect(page.get_by_text("Head 8 works with its 32")).to_be_visible()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Input").click()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Input").click()
     expect(page.get_by_role("heading", name="Input")).to_be_visible()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Attention").click()
     expect(board.locator(".caption")).to_contain_text("Layer 4, head 8")
 
 
 def test_a_token_shows_its_row_and_its_column_and_a_click_pins_it(open_page, trace):
     page = open_page(address(view="head", layer="2", heads="5"))
     board = board_of(page)
-    dog = trace.texts.index("dog")
+    dog = trace.wordpieces.index("dog")
     page.mouse.move(*point(board, query=dog, key=None))
     row, column = board.locator("[data-side=row]"), board.locator("[data-side=column]")
-    expect(row.locator("h4")).to_have_text("dog looks at")
+    expect(row.locator("h2")).to_have_text("dog attends to")
     weights = trace.attention[1, 4]
-    expect(row.locator(".name").first).to_have_text(trace.texts[weights[dog].argmax()])
+    expect(row.locator(".name").first).to_have_text(trace.wordpieces[weights[dog].argmax()])
     expect(row.locator(".number").first).to_have_text(f"{weights[dog].max():.3f}")
     expect(column.locator(".number").first).to_have_text(f"{weights[:, dog].max():.3f}")
     page.mouse.click(*point(board, query=dog, key=None))
     page.mouse.move(5, 5)
-    expect(row.locator("h4")).to_have_text("dog looks at")
+    expect(row.locator("h2")).to_have_text("dog attends to")
     expect(page).to_have_url(re.compile(f"pin={dog + 1}"))
     board.locator(".stage").press("Escape")
     expect(row).to_have_count(0)
@@ -108,10 +112,15 @@ def test_the_arrows_walk_through_heads_and_layers_without_waiting_for_python(ope
     page = open_page(address(layer="1", heads="12"))
     board = board_of(page)
     stage = board.locator(".stage")
-    for key, said in (("ArrowRight", "Layer 1, head 1"), ("ArrowDown", "Layer 2, head 1"), ("ArrowUp", "Layer 1, head 1"),
-                      ("ArrowUp", "Layer 6, head 1"), ("ArrowLeft", "Layer 6, head 12")):
+    for key, title in (
+        ("ArrowRight", "Layer 1, head 1"),
+        ("ArrowDown", "Layer 2, head 1"),
+        ("ArrowUp", "Layer 1, head 1"),
+        ("ArrowUp", "Layer 6, head 1"),
+        ("ArrowLeft", "Layer 6, head 12"),
+    ):
         stage.press(key)
-        assert board.evaluate("e => e.board.title.textContent").startswith(said)
+        assert board.evaluate("e => e.board.title.textContent").startswith(title)
     stage.press("Enter")
     assert board.get_attribute("data-view") == "head"
     stage.press("3")
@@ -129,16 +138,17 @@ def test_filters_leave_out_what_they_say_and_what_is_hidden_is_rescaled_and_said
     np.testing.assert_allclose(shown[np.ix_(~first, first)], raw[np.ix_(~first, first)], atol=2e-4)
     act(board, "AB")
     act(board, "special")
-    left = [token.position for token in trace.tokens if not token.special]
-    np.testing.assert_allclose(matrix(board, 2, 1), heads.kept(trace.attention, left)[2, 1], atol=2e-3)
+    left = [token.position for token in trace.tokens if not token.is_special]
+    np.testing.assert_allclose(matrix(board, 2, 1), heads.renormalise(trace.attention, left)[2, 1], atol=2e-3)
     expect(board.locator(".note")).to_contain_text("the remaining weights of each row are rescaled to sum to one")
     act(board, "punctuation")
-    assert board.evaluate("e => e.board.weights.shown.some(unit => unit.label === ',')") is False
+    assert board.evaluate("e => e.board.weights.visible.some(unit => unit.label === ',')") is False
     act(board, "special")
     act(board, "punctuation")
     act(board, "words")
-    words, texts = heads.words(trace.attention, trace.encoding)
-    assert board.evaluate("e => e.board.weights.shown.map(unit => unit.label)") == texts
+    spans = heads.word_spans(trace.encoding)
+    words, texts = heads.merge_wordpieces(trace.attention, spans), heads.word_texts(trace.encoding, spans)
+    assert board.evaluate("e => e.board.weights.visible.map(unit => unit.label)") == texts
     np.testing.assert_allclose(matrix(board, 2, 1), words[2, 1], atol=1e-3)
     slider = board.locator("input[type=range]")
     slider.fill("0.3")
@@ -150,7 +160,7 @@ def test_what_is_drawn_can_be_other_weights_and_differences(open_page, english, 
     page = open_page(address(layer="3", heads="2"))
     board = board_of(page)
     weighed = heads.norms(english, trace)
-    for name, value in (("Weighted by values", weighed), ("Rollout", heads.rollout(trace))):
+    for name, value in (("Attention × value length (norm-based)", weighed), ("Rollout", heads.rollout(trace))):
         page.get_by_text(name, exact=True).click()
         until(page, f"board.data.quantity === '{name}'")
         head = min(1, value.shape[1] - 1)
@@ -165,7 +175,7 @@ def test_what_is_drawn_can_be_other_weights_and_differences(open_page, english, 
 
 
 def test_a_head_clicked_off_changes_the_prediction_and_the_attention_above(open_page, english, trace):
-    page = open_page(address(panel="Without a head"))
+    page = open_page(address(panel="ablation"))
     board = board_of(page)
     act(board, "switch")
     page.mouse.click(*point(board, layer=1, head=8))
@@ -177,9 +187,9 @@ def test_a_head_clicked_off_changes_the_prediction_and_the_attention_above(open_
     expect(page.get_by_test_id("stMetric")).to_contain_text(f"{trace.nsp:.1%}")
     expect(page).to_have_url(re.compile("off=2.9"))
     act(board, "allbut")
-    layer, (kept,) = board.evaluate("e => [e.board.choice.layer, e.board.choice.heads]")
+    layer, (head,) = board.evaluate("e => [e.board.choice.layer, e.board.choice.heads]")
     off = {tuple(pair) for pair in board.evaluate("e => e.board.choice.off")}
-    assert {head for at, head in off if at == layer} == set(range(12)) - {kept}
+    assert {index for at, index in off if at == layer} == set(range(12)) - {head}
     act(board, "allon")
     expect(page.get_by_text("Press switch off above the board")).to_be_visible()
     settled(page)
@@ -196,14 +206,23 @@ def test_a_head_clicked_off_changes_the_prediction_and_the_attention_above(open_
 
 
 def test_the_address_reopens_sentence_layer_heads_filters_and_view(open_page):
-    page = open_page(address(view="head", layer="4", heads="2-9", unit="words", hide="special", least="10",
-                             off="1.3", panel="Take it away"))
+    page = open_page(
+        address(view="head", layer="4", heads="2-9", unit="words", hide="special", least="10", off="1.3", panel="export")
+    )
     board = board_of(page)
     assert board.evaluate("e => e.board.choice") == {
-        "view": "head", "layer": 3, "heads": [1, 8], "unit": "words", "hide": ["special"], "threshold": 0.1, "pin": None,
-        "edges": ["AA", "AB", "BA", "BB"], "off": [[0, 2]]}
+        "view": "head",
+        "layer": 3,
+        "heads": [1, 8],
+        "unit": "words",
+        "hide": ["special"],
+        "threshold": 0.1,
+        "pin": None,
+        "edges": ["AA", "AB", "BA", "BB"],
+        "off": [[0, 2]],
+    }
     expect(page.get_by_text("Python for this view")).to_be_visible()
-    expect(page.get_by_test_id("stCode")).to_contain_text("shown = weights[3, [1, 8]]")
+    expect(page.get_by_test_id("stCode")).to_contain_text("attention = weights[3, [1, 8]]")
 
 
 def test_pictures_and_numbers_can_be_saved(open_page, trace):
@@ -222,28 +241,28 @@ def test_pictures_and_numbers_can_be_saved(open_page, trace):
 
 
 def test_the_board_in_one_file_works_with_all_network_blocked(open_page, chromium, tmp_path):
-    page = open_page("/attention?" + urlencode({"a": HOSTILE + " dog", "view": "heatmap", "panel": "Take it away"}))
+    page = open_page("/attention?" + urlencode({"a": HOSTILE + " dog", "view": "heatmap", "panel": "export"}))
     board_of(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="The board as one HTML file").click()
     file = tmp_path / "board.html"
     download.value.save_as(file)
     context = chromium.new_context(offline=True)
-    asked = []
+    requests = []
     alone = context.new_page()
-    alone.on("request", lambda request: asked.append(request.url))
+    alone.on("request", lambda request: requests.append(request.url))
     alone.goto(file.as_uri())
     expect(alone.locator(".board")).to_have_attribute("data-view", "heatmap")
     act(alone.locator(".board"), "head")
     expect(alone.locator(".board")).to_have_attribute("data-view", "head")
-    assert asked == [file.as_uri()]
+    assert requests == [file.as_uri()]
     assert "ran" not in alone.title()[:4]
     assert alone.locator("img").count() == 0
     context.close()
 
 
 def test_bertviz_draws_offline_and_a_hostile_token_is_shown_not_run(open_page):
-    page = open_page("/attention?" + urlencode({"a": HOSTILE, "b": "", "panel": "BertViz"}))
+    page = open_page("/attention?" + urlencode({"a": HOSTILE, "b": "", "panel": "bertviz"}))
     frame = page.frame_locator("iframe").first
     expect(frame.locator("svg").get_by_text("<", exact=True).first).to_be_attached()
     page.get_by_text("model view", exact=True).click()
@@ -255,8 +274,9 @@ def test_bertviz_draws_offline_and_a_hostile_token_is_shown_not_run(open_page):
 
 
 def test_a_long_input_goes_layer_by_layer_and_bertviz_is_refused_in_words(open_page):
-    page = open_page("/attention?" + urlencode({"a": "word " * 505, "b": "", "view": "head", "layer": "2",
-                                                "panel": "BertViz"}))
+    page = open_page(
+        "/attention?" + urlencode({"a": "word " * 505, "b": "", "view": "head", "layer": "2", "panel": "bertviz"})
+    )
     board = board_of(page)
     assert board.evaluate("e => [e.board.data.size, e.board.data.layers.length]") == [507, 1]
     board.locator(".stage").press("ArrowDown")
@@ -277,7 +297,7 @@ def test_a_finger_on_a_phone_chooses_heads_and_tokens_in_the_dark(open_page, tra
     board.locator("[data-act=head]").tap()
     board.locator(".stage").evaluate("stage => stage.scrollIntoView()")
     page.touchscreen.tap(*point(board, query=2, key=None))
-    expect(board.locator("[data-side=row] h4")).to_have_text("dog looks at")
+    expect(board.locator("[data-side=row] h2")).to_have_text("dog attends to")
     expect(page).to_have_url(re.compile("view=head.*pin=3"))
     settled(page)
     board.locator("[data-act=heatmap]").tap()

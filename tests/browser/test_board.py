@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.components.board import Choice, Picture, _packed, _script, _source
+from app.components.board import BoardData, BoardState, _pack, _script, _source
 
 TEXT = "My dog is cute, he likes playing."
 
@@ -18,19 +18,22 @@ def alone(chromium):
     context = chromium.new_context(viewport={"width": 900, "height": 900}, offline=True)
     page = context.new_page()
     page.set_content(f"<style>{_source('board.css')}</style><div id='place' style='width: 800px'></div>")
-    page.evaluate("""async code => {
+    page.evaluate(
+        """async code => {
         const { default: mount } = await import(`data:text/javascript;base64,${code}`);
         const parentElement = document.querySelector("#place");
         window.mount = data => mount({ data, parentElement, setStateValue() {} });
         window.board = () => parentElement.board;
-    }""", b64encode(_script().encode()).decode())
+    }""",
+        b64encode(_script().encode()).decode(),
+    )
     yield page
     context.close()
 
 
 def data(trace, **choice) -> str:
-    picture = Picture(trace.attention, trace.texts, words=[token.word for token in trace.tokens])
-    return b64encode(_packed(picture, Choice(**choice), 0, False)).decode()
+    values = BoardData(trace.attention, trace.wordpieces, words=[token.word for token in trace.tokens])
+    return b64encode(_pack(values, BoardState(**choice), 0, False)).decode()
 
 
 def share_told(page: Page) -> float:
@@ -40,8 +43,8 @@ def share_told(page: Page) -> float:
 
 def test_the_weight_of_hidden_tokens_is_that_of_the_heads_shown_whatever_was_drawn_before(alone, english):
     trace = english.trace(TEXT)
-    special = [token.position for token in trace.tokens if token.special]
-    words = [token.position for token in trace.tokens if not token.special]
+    special = [token.position for token in trace.tokens if token.is_special]
+    words = [token.position for token in trace.tokens if not token.is_special]
     hidden = trace.attention[:, :, words][..., special].sum(-1).mean(-1) * 100  # (layers, heads)
     assert np.ptp(hidden) > 50
     alone.evaluate("data => { mount(data) }", data(trace, view="head", layer=1, heads=(4,), hide=("special",)))
@@ -56,8 +59,9 @@ def test_the_weight_of_hidden_tokens_is_that_of_the_heads_shown_whatever_was_dra
 
 def test_an_old_mount_that_is_discarded_leaves_the_newer_one_watching_its_size(alone, english):
     trace = english.trace(TEXT)
-    alone.evaluate("data => { const stale = mount(data); window.fresh = mount(data); stale(); }",
-                   data(trace, view="heatmap"))
+    alone.evaluate(
+        "data => { const stale = mount(data); window.fresh = mount(data); stale(); }", data(trace, view="heatmap")
+    )
     expect(alone.locator("canvas")).to_be_visible()
     before = alone.evaluate("() => document.querySelector('.stage').clientWidth")
     alone.evaluate("() => { document.querySelector('#place').style.width = '500px' }")

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 PAIR = "a=The+keys+are+on+the+table.&b=She+picks+them+up."
 
 
-def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_answered(open_page):
+def test_the_preset_puts_english_against_its_random_init_copy_and_every_question_is_answered(open_page):
     page = open_page(f"/compare?{PAIR}&right=english")
     expect(page.get_by_role("combobox", name="Right model")).to_have_value("english")
     page.get_by_text("English against random weights", exact=True).click()
@@ -22,7 +22,7 @@ def test_the_preset_puts_english_against_its_random_twin_and_every_question_is_a
 
 
 def test_texts_that_cannot_be_matched_are_said_to_be_incomparable(open_page):
-    page = open_page(f"/compare?ask=States&{PAIR}&right_text=Hello")
+    page = open_page(f"/compare?ask=states&{PAIR}&right_text=Hello")
     expect(page.get_by_text("a single text and the other a pair")).to_be_visible()
 
 
@@ -31,13 +31,14 @@ def test_the_small_world_early_in_its_training_against_its_end(open_page):
     page.get_by_text("Small world at step 100 against the end", exact=True).click()
     expect(page.get_by_role("combobox", name="Left model")).to_have_value("smallworld, step 100")
     expect(page.get_by_role("combobox", name="Right model")).to_have_value("smallworld")
-    expect(page.get_by_text("the guesses of smallworld for the hidden word")).to_be_visible()
+    expect(page.get_by_text("is the first choice of smallworld (")).to_be_visible()
 
 
 def test_a_model_that_was_never_probed_is_said_and_the_link_of_one_that_was_reopens_its_probe(open_page):
-    page = open_page("/compare?ask=Probes&right=smallworld%2C+step+100")
+    page = open_page("/compare?ask=probes&right=smallworld~100")
     expect(page.get_by_text("No probe has been run on smallworld, step 100 yet")).to_be_visible()
-    page = open_page("/compare?ask=Probes&right=smallworld")
+    page = open_page("/compare?ask=probes&right=smallworld")
     expect(page.get_by_role("combobox", name="Probe")).to_have_value(
-        "relation to the head · small world.conllu · linear · up to 500 examples · 3 seeds")
+        "relation to the head · small world.conllu · linear · up to 500 examples · 3 seeds"
+    )
     expect(page.locator(".js-plotly-plot", has_text="relation to the head · smallworld")).to_be_visible()

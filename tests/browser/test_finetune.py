@@ -23,7 +23,7 @@ def table(tmp_path_factory):
     return file
 
 
-def test_an_example_stands_there_before_anything_is_asked(open_page):
+def test_an_example_stands_there_before_the_first_order(open_page):
     page = open_page("/fine-tune")
     chart = page.locator(".js-plotly-plot").first
     for name in ("fine-tuned", "from random weights", "BERT frozen", "most frequent label"):
@@ -35,7 +35,7 @@ def test_an_example_stands_there_before_anything_is_asked(open_page):
 
 
 def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
-    page = open_page("/fine-tune?model=smallworld&labelled=A+file+I+upload")
+    page = open_page("/fine-tune?model=smallworld&labelled=upload")
     page.locator("input[type=file]").first.set_input_files(table)
     expect(page.get_by_text("84 sentences")).to_be_visible()
     settled(page)
@@ -49,7 +49,7 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     typed.fill("<b>Anna</b> likes the market.")
     typed.press("Enter")
     expect(page.locator(".js-plotly-plot").first).to_contain_text("market")
-    expect(page.get_by_text("in the list of the sidebar as markets")).to_be_visible()
+    expect(page.get_by_text("in the list of models as markets")).to_be_visible()
 
     other = open_page("/attention?model=markets")
     expect(other.get_by_role("combobox", name="Model")).to_have_value("markets")
@@ -66,7 +66,7 @@ def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, t
     header, *rows = table.read_text().splitlines()
     for name, part in (("a", rows[:50]), ("b", rows[49:])):
         (tmp_path / f"{name}.csv").write_text("\n".join([header, *part]))
-    page = open_page("/fine-tune?model=smallworld&labelled=Three+files+I+upload")
+    page = open_page("/fine-tune?model=smallworld&labelled=splits")
     uploads = page.locator("input[type=file]")
     uploads.nth(0).set_input_files(tmp_path / "a.csv")
     settled(page)
@@ -81,21 +81,32 @@ def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, t
 
 
 def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory, monkeypatch):
-    (runs,) = (place for place in tmp_path_factory.getbasetemp().glob("server*/runs") if not place.parent.is_symlink())
+    (folder,) = (place for place in tmp_path_factory.getbasetemp().glob("server*") if not place.is_symlink())
+    runs = folder / "runs"
     monkeypatch.setenv("BERTSCOPE_RUNS", str(runs))
     job = runs / f"{datetime.now():%Y%m%d-%H%M%S}-0123456789"
     (job / "results").mkdir(parents=True)
-    (job / "results" / "tuning.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
+    (job / "results" / "result.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
     with registry.transaction() as database:
-        registry.insert(database, id=job.name, title="An old one", function="app.work.finetuning:run", fingerprint="",
-                        arguments='{"out": "x"}', arguments_digest="", state="done", queue_order=0, created=0.0)
+        registry.insert(
+            database,
+            id=job.name,
+            title="An old one",
+            function="app.work.finetuning:run",
+            fingerprint="",
+            arguments='{"out": "x"}',
+            arguments_digest="",
+            state="done",
+            queue_order=0,
+            created=0.0,
+        )
     page = open_page("/fine-tune")
-    expect(page.get_by_text(f"An old one ({job.name}) cannot be shown")).to_be_visible()
+    expect(page.get_by_text("Passed over: An old one: result.json")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("BERT frozen")
 
 
 def test_a_file_without_labels_is_refused_in_one_sentence(open_page, tmp_path):
     (tmp_path / "mine.csv").write_text("words\nnothing here\n")
-    page = open_page("/fine-tune?labelled=A+file+I+upload")
+    page = open_page("/fine-tune?labelled=upload")
     page.locator("input[type=file]").first.set_input_files(tmp_path / "mine.csv")
     expect(page.get_by_text("needs a first line with the columns text,label")).to_be_visible()

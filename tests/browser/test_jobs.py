@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 
 def test_stopped_work_is_deleted_only_after_a_question(open_page):
-    page = open_page("/train?show=Train+your+own")
+    page = open_page("/train?show=own")
     page.get_by_label("Name of the model").fill("unwanted")
     page.get_by_label("Name of the model").press("Enter")
     page.get_by_role("button", name="Train", exact=False).last.click()

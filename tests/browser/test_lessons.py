@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
 
-CLOZE = "/lessons?lesson=The+hidden+word"
+CLOZE = "/lessons?lesson=2-cloze"
 
 
 def predict(page: Page, option: str) -> None:
@@ -40,7 +40,7 @@ def test_a_prediction_is_met_by_the_models_answer_and_outlives_a_reload(open_pag
     expect(page).to_have_url(re.compile("predicted=3____"))
 
 
-def test_another_lesson_begins_at_its_first_question_unasked_and_the_first_is_kept(open_page):
+def test_another_lesson_begins_at_its_first_question_open_and_the_first_is_remembered(open_page):
     page = open_page(f"{CLOZE}&number=2&predicted=_0___")
     expect(page.locator(".answers .predicted")).to_contain_text("first")
     page.get_by_text("Where heads look", exact=True).click()
@@ -53,14 +53,14 @@ def test_another_lesson_begins_at_its_first_question_unasked_and_the_first_is_ke
     expect(page).to_have_url(re.compile("predicted=_0___"))
 
 
-def test_the_link_opens_the_page_at_what_was_asked(open_page):
-    page = open_page("/lessons?lesson=Where+heads+look&number=2&predicted=_0___")
+def test_the_link_opens_the_page_at_its_question(open_page):
+    page = open_page("/lessons?lesson=4-heads&number=2&predicted=_0___")
     link = page.get_by_role("link", name="Look for yourself")
     expect(link).to_be_visible()
-    found = urlparse(link.evaluate("link => link.href"))
-    assert found.path == "/attention"
-    assert parse_qs(found.query)["heads"] == ["9"]
-    there = open_page(f"{found.path}?{found.query}")
+    address = urlparse(link.evaluate("link => link.href"))
+    assert address.path == "/attention"
+    assert parse_qs(address.query)["heads"] == ["9"]
+    there = open_page(f"{address.path}?{address.query}")
     expect(there.locator(".board .caption")).to_contain_text("Layer 2, head 9")
 
 
@@ -72,6 +72,6 @@ def test_a_room_sees_what_it_predicted(open_page):
 
 
 def test_a_lesson_fits_a_phone(open_page):
-    page = open_page("/lessons?lesson=Does+B+follow+A%3F&number=4&predicted=___0", width=390, dark=True)
+    page = open_page("/lessons?lesson=5-next&number=4&predicted=___0", width=390, dark=True)
     expect(page.locator(".answers > div")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

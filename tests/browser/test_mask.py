@@ -22,7 +22,7 @@ def test_a_click_masks_a_word_and_the_next_restores_it(open_page):
     page = open_page(f"/mask?a={TEA}&b=")
     chip(page, "down, [MASK] ").click()  # the page begins with the last word masked
     settled(page)
-    expect(page.get_by_text("No word is chosen")).to_be_visible()
+    expect(page.get_by_text("The query has no target")).to_be_visible()
     chip(page, "tea").click()
     settled(page)
     expect(page.get_by_text("tea stood here")).to_be_visible()
@@ -60,16 +60,16 @@ def test_a_word_can_be_replaced(open_page):
 
 
 def test_words_of_both_segments_can_be_masked_and_filled_together(open_page):
-    page = open_page("/mask?a=He+was+born+in+New+York.&b=He+likes+the+city.&look=Masks+together")
+    page = open_page("/mask?a=He+was+born+in+New+York.&b=He+likes+the+city.&look=joint")
     expect(page.get_by_text("Mask between two and")).to_be_visible()
     chip(page, "city").click()
     settled(page)
-    expect(page.get_by_text("filled in four ways")).to_be_visible()
+    expect(page.get_by_text("of four ways to fill the masks")).to_be_visible()
     expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
 
 
 def test_two_sentences_are_compared(open_page):
-    page = open_page("/mask?look=Whole+sentence")
+    page = open_page("/mask?look=likelihood")
     expect(page.locator(".chips")).to_have_count(1)
     page.get_by_role("button", name="Try: the keys").click()
     expect(page.get_by_text("The model finds the first sentence more natural")).to_be_visible()
@@ -81,18 +81,21 @@ def test_two_sentences_are_compared(open_page):
 
 
 def test_every_look_answers(open_page, english):
-    page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&look=Layer+by+layer")
-    guess = cloze.fill(english, TEA.replace("+", " ").replace("tea", "[MASK]"), 1)["word"][0]
+    page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&look=lens")
+    guess = cloze.fill(english, TEA.replace("+", " ").replace("tea", "[MASK]"), k=1)["word"][0]
     expect(page.locator(".lens tr.asked td").last).to_have_text(guess)
-    for look, said in (("Attention moved", "went elsewhere"), ("Which words", "rank correlation"),
-                       ("Both directions", "attention is blocked")):
+    for look, sentence in (
+        ("Where attention went", "of the attention on average"),
+        ("Which words mattered", "rank correlation"),
+        ("Left, right or both", "attention is blocked"),
+    ):
         page.get_by_role("radio", name=look).or_(page.get_by_role("button", name=look)).first.click()
-        expect(page.get_by_text(said).first).to_be_visible()
+        expect(page.get_by_text(sentence).first).to_be_visible()
         settled(page)
 
 
 def test_markup_in_a_sentence_stays_text(open_page):
-    page = open_page("/mask?a=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+tea&b=&look=Whole+sentence")
+    page = open_page("/mask?a=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+tea&b=&look=likelihood")
     expect(page.locator(".chips").first).to_contain_text("<")
     assert page.locator(".chips img").count() == 0
 

@@ -2,33 +2,37 @@
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from model import smallworld
+from probes import bundled
+from probes.probing import apply, features, results
 from tests.browser.conftest import settled
 
 LONG = 180_000  # a run shares the machine with the other tests
 
 
 @pytest.fixture(scope="module")
-def bank(tmp_path_factory):
+def treebank(tmp_path_factory):
     """A small treebank as a file of the user."""
-    file = tmp_path_factory.mktemp("bank") / "mine.conllu"
+    file = tmp_path_factory.mktemp("treebank") / "mine.conllu"
     file.write_text("".join(story.conllu() for story in smallworld.stories(5, 16)))
     return file
 
 
-def uploaded(page: Page, bank) -> None:
-    page.locator("input[type=file]").first.set_input_files(bank)
+def upload(page: Page, treebank: Path) -> None:
+    page.locator("input[type=file]").first.set_input_files(treebank)
     expect(page.get_by_text("112 sentences")).to_be_visible()
     settled(page)
 
 
-def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank, tmp_path):
-    page = open_page("/probes?data=A+file+I+upload")
-    uploaded(page, bank)
+def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, treebank, tmp_path):
+    page = open_page("/probes?data=upload")
+    upload(page, treebank)
     page.get_by_role("button", name="Train probes").click()
     expect(page.get_by_text("part of speech in english, from mine.conllu")).to_be_visible(timeout=LONG)
     for name in ("random weights (random-init)", "control task", "95 % interval over test examples", "range over 3 seeds"):
@@ -46,7 +50,9 @@ def test_an_uploaded_treebank_is_probed_downloaded_and_reopened(open_page, bank,
     with page.expect_download() as caught:
         page.get_by_role("button", name="Table as CSV").click()
     header = caught.value.path().read_text().splitlines()[0]
-    assert header.startswith("layer,accuracy,low,high,seed_low,seed_high,control,selectivity,twin,twin_control,majority")
+    assert header.startswith(
+        "layer,accuracy,low,high,seed_low,seed_high,control,selectivity,random_init,random_init_control,majority"
+    )
 
     again = open_page("/probes")
     again.get_by_text("Open a saved result").click()
@@ -63,8 +69,20 @@ def test_a_run_can_be_stopped_and_offers_to_go_on(open_page):
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
-def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(open_page):
-    page = open_page("/probes?side=Live+probe&typed=Anna+sees+the+dog.")
+def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(open_page, english, tmp_path):
+    bundled_result = bundled.probing()[0]
+    result = replace(bundled_result, settings=bundled_result.settings | {"model_digest": features.digest(english)})
+    (tmp_path / "mine.json").write_text(result.json())
+    page = open_page("/probes?side=live&typed=Anna+sees+the+dog.")
+    page.get_by_text("Open a saved result").click()
+    page.locator("input[type=file]").last.set_input_files(tmp_path / "mine.json")
+    expect(page.get_by_role("combobox", name="Result")).to_have_value("mine.json (opened)")
+    settled(page)
+    predictions = apply.predict(result, english, "Anna sees the dog.")
+    best = int(results.best_row(result)["layer"])
+    labels = predictions.labels[predictions.layers.index(best)]
+    listed = ", ".join(f"{word}: {label}" for word, label in zip(predictions.units, labels, strict=True))
+    expect(page.get_by_text(f"{result.title} at layer {best}: {listed}.")).to_be_visible()
     chart = page.locator(".js-plotly-plot").first
     for word in ("anna", "sees", "the", "dog"):
         expect(chart).to_contain_text(word)
@@ -74,7 +92,7 @@ def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(ope
 def test_a_file_that_is_no_treebank_is_named_with_its_line(open_page, tmp_path):
     wrong = tmp_path / "wrong.conllu"
     wrong.write_text("# text = Hm\n1\tHm\n")
-    page = open_page("/probes?data=A+file+I+upload")
+    page = open_page("/probes?data=upload")
     expect(page.get_by_text("Choose a file: .conllu")).to_be_visible()
     settled(page)
     page.locator("input[type=file]").first.set_input_files(wrong)
@@ -87,18 +105,18 @@ def test_a_file_that_is_no_result_is_refused_in_a_sentence_and_the_page_stands(o
     page = open_page("/probes")
     page.get_by_text("Open a saved result").click()
     page.locator("input[type=file]").last.set_input_files(wrong)
-    expect(page.get_by_text("wrong.json is no probe result of this version of Bertscope.")).to_be_visible()
+    expect(page.get_by_text("wrong.json is no probing result of this version")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("control task")
 
 
 def test_every_label_has_its_precision_recall_and_f1(open_page):
-    page = open_page("/probes?side=Mistakes")
+    page = open_page("/probes?side=mistakes")
     expect(page.get_by_text("their harmonic mean (F1)")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
 def test_two_results_on_the_same_test_sentences_are_told_apart_in_a_sentence(open_page):
-    page = open_page("/probes?side=Compare")
+    page = open_page("/probes?side=compare")
     verdict = re.compile(r"english \(layer \d\) beats .*english, random weights \(layer \d\) by")
     expect(page.get_by_text(verdict)).to_be_visible()
 

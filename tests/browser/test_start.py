@@ -29,7 +29,8 @@ def test_typing_a_sentence_changes_the_page_and_the_address(open_page):
 def test_a_link_reopens_exactly_this(open_page):
     page = open_page("/input?a=My+dog+is+cute.&b=He+likes+playing.")
     expect(page.locator(".chip b")).to_have_text(
-        ["[CLS]", "my", "dog", "is", "cute", ".", "[SEP]", "he", "likes", "playing", ".", "[SEP]"])
+        ["[CLS]", "my", "dog", "is", "cute", ".", "[SEP]", "he", "likes", "playing", ".", "[SEP]"]
+    )
 
 
 def test_the_explanation_of_cls_appears_on_hover(open_page):

@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from probes import bundled
 from tests.browser.conftest import settled
 
 
@@ -24,7 +25,7 @@ def test_sliders_change_the_mix(open_page):
 
 
 def test_drawing_again_draws_another(open_page):
-    page = open_page("/strategies?passage=a+short+story&rate=30")
+    page = open_page("/strategies?passage=story&rate=30")
     before = page.locator(".chips").first.inner_text()
     page.get_by_role("button", name="Draw again").click()
     expect(page.locator(".chips").first).not_to_have_text(before)
@@ -36,19 +37,22 @@ def test_a_mix_of_nothing_is_said(open_page):
 
 
 def test_the_three_fates_are_measured(open_page):
-    page = open_page("/strategies?question=What+the+model+sees&passage=a+short+story&averaged=20")
+    page = open_page("/strategies?question=model&passage=story&averaged=20")
     expect(page.get_by_text("of the random words (its best guess is another word)")).to_be_visible()
 
 
 def test_results_stand_beside_the_papers(open_page):
-    page = open_page("/strategies?question=What+it+does+to+learning")
+    page = open_page("/strategies?question=learning")
+    means = bundled.results("strategies").groupby("condition")["probe"].mean()
+    best = f"{means.idxmax()} is best with {means.max():.1%}, {means.idxmin()} worst with {means.min():.1%}"
     expect(page.get_by_text("Frozen features, linear probe")).to_be_visible()
+    expect(page.get_by_text(best)).to_be_visible()
     expect(page.get_by_text("The paper's own numbers")).to_be_visible()
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
 
 
 def test_models_are_trained_from_the_page_and_can_be_stopped(open_page):
-    page = open_page("/strategies?question=What+it+does+to+learning")
+    page = open_page("/strategies?question=learning")
     page.get_by_role("button", name="Train", exact=True).click()
     stop = page.get_by_role("button", name="Stop")
     expect(stop).to_be_visible()

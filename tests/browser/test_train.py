@@ -8,7 +8,9 @@ TEXT = "\n\n".join(
     f"The {animal} lives in the {place}. Every morning the {animal} looks for {food}. It likes {food} very much. "
     f"In the evening the {animal} comes back to the {place} and sleeps."
     for animal in ("cat", "dog", "bird", "mouse", "horse", "goat")
-    for place in ("house", "garden", "barn", "wood") for food in ("bread", "water", "corn"))
+    for place in ("house", "garden", "barn", "wood")
+    for food in ("bread", "water", "corn")
+)
 
 
 def _slider(page: Page):
@@ -24,13 +26,13 @@ def test_the_replay_is_there_without_a_click(open_page):
 
 def test_the_slider_moves_predictions_and_attention_together(open_page):
     page = open_page("/train")
-    said = page.locator(".js-plotly-plot").first
-    expect(said).to_contain_text("go", timeout=120_000)
+    choices = page.locator(".js-plotly-plot").first
+    expect(choices).to_contain_text("go", timeout=120_000)
     _slider(page).focus()
     page.keyboard.press("Home")
-    expect(page.get_by_text("behind [MASK] after 0 steps")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"looked after 0 steps"))).to_be_visible()
-    expect(said).not_to_contain_text("go")
+    expect(page.get_by_text("After 0 steps the first choice behind [MASK] is")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"After 0 steps layer \d, head \d attends from"))).to_be_visible()
+    expect(choices).not_to_contain_text("go")
 
 
 def test_play_goes_through_the_snapshots_to_the_last_by_itself(open_page):
@@ -44,7 +46,7 @@ def test_play_goes_through_the_snapshots_to_the_last_by_itself(open_page):
 
 
 def test_a_sentence_without_a_hidden_word_is_answered_with_a_hint(open_page):
-    page = open_page("/train?asked-smallworld=No+word+is+hidden.")
+    page = open_page("/train?text-smallworld=No+word+is+hidden.")
     expect(page.get_by_test_id("stAlert")).to_contain_text("[MASK]")
 
 
@@ -55,7 +57,7 @@ def test_a_narrow_dark_screen_needs_no_sideways_scrolling(open_page):
 
 
 def test_a_training_goes_from_click_over_reload_and_stop_to_its_replay(open_page):
-    page = open_page("/train?show=Train+your+own")
+    page = open_page("/train?show=own")
     expect(page.get_by_role("button", name="Train", exact=False).last).to_be_visible()  # the last part of the form
     page.get_by_text("Text I paste").click()
     expect(page.get_by_role("radio", name="Text I paste")).to_be_checked()
@@ -78,5 +80,5 @@ def test_a_training_goes_from_click_over_reload_and_stop_to_its_replay(open_page
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     expect(_slider(page)).to_be_visible(timeout=180_000)
     expect(page.get_by_role("combobox", name="Run")).to_have_value("barnyard")
-    page.goto(page.url.split("/train")[0] + "/train?model=barnyard")
+    page.goto(page.url.split("/train")[0] + "/mask?model=barnyard")
     expect(page.get_by_role("combobox", name="Model")).to_have_value("barnyard")

@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification, BertModel
 
 import model
-from model import Bert, BertConfig, CheckpointProblem, finetuning, tokenizer
-from model.checkpoint import SHIPPED
+from model import Bert, BertConfig, CheckpointError, finetuning, tokenizer
+from model.checkpoint import BUNDLED
 
 PAIR = ("my dog is cute .", "he likes playing")
 
@@ -22,7 +22,7 @@ PAIR = ("my dog is cute .", "he likes playing")
 def scores(bert: Bert):
     with torch.inference_mode():
         last = bert(bert.tokenizer.encode(*PAIR))
-        return bert.words(last), bert.follows(last)
+        return bert.mlm_logits(last), bert.nsp_logits(last)
 
 
 def theirs(folder, kind=BertForPreTraining):
@@ -30,35 +30,35 @@ def theirs(folder, kind=BertForPreTraining):
 
 
 @pytest.fixture
-def folder(little, tmp_path):
-    return little.save(tmp_path / "saved")
+def folder(tiny_bert, tmp_path):
+    return tiny_bert.save(tmp_path / "saved")
 
 
 def weights(folder):
     return load_file(folder / "model.safetensors")
 
 
-def test_what_we_save_transformers_loads_with_equal_scores_and_tokenizer(little, folder):
+def test_what_we_save_transformers_loads_with_equal_scores_and_tokenizer(tiny_bert, folder):
     words = AutoTokenizer.from_pretrained(folder)
     inputs = words(*PAIR, return_tensors="pt")
-    assert inputs["input_ids"][0].tolist() == little.tokenizer.encode(*PAIR).ids
+    assert inputs["input_ids"][0].tolist() == tiny_bert.tokenizer.encode(*PAIR).ids
     with torch.inference_mode():
         expected = theirs(folder)(**inputs)
-    mine = scores(little)
+    mine = scores(tiny_bert)
     np.testing.assert_allclose(mine[0], expected.prediction_logits, atol=1e-5)
     np.testing.assert_allclose(mine[1], expected.seq_relationship_logits, atol=1e-5)
 
 
-def test_what_transformers_saves_we_load_with_equal_scores(little, folder, tmp_path):
+def test_what_transformers_saves_we_load_with_equal_scores(tiny_bert, folder, tmp_path):
     theirs(folder).save_pretrained(tmp_path / "theirs")
     AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "theirs")
-    for mine, again in zip(scores(little), scores(model.load(tmp_path / "theirs")), strict=True):
+    for mine, again in zip(scores(tiny_bert), scores(model.load(tmp_path / "theirs")), strict=True):
         np.testing.assert_allclose(mine, again, atol=1e-6)
 
 
-def test_sinusoidal_positions_survive_and_transformers_computes_the_same(little, tmp_path):
-    config = BertConfig(**(vars(little.config) | {"position_embedding_type": "sinusoidal"}))
-    bert = Bert.random(config, little.tokenizer, seed=2)
+def test_sinusoidal_positions_survive_and_transformers_computes_the_same(tiny_bert, tmp_path):
+    config = BertConfig(**(vars(tiny_bert.config) | {"position_embedding_type": "sinusoidal"}))
+    bert = Bert.random_init(config, tiny_bert.tokenizer, seed=2)
     folder = bert.save(tmp_path / "sines")
     again = model.load(folder)
     assert again.config.position_embedding_type == "sinusoidal"
@@ -69,7 +69,7 @@ def test_sinusoidal_positions_survive_and_transformers_computes_the_same(little,
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("form", ["safetensors", "bin", "sharded safetensors", "sharded bin"])
-def test_every_form_and_precision_is_read(little, folder, form, dtype):
+def test_every_form_and_precision_is_read(tiny_bert, folder, form, dtype):
     tensors = {name: tensor.to(dtype) for name, tensor in weights(folder).items()}
     (folder / "model.safetensors").unlink()
     write, name = (save_file, "model.safetensors") if "safetensors" in form else (torch.save, "pytorch_model.bin")
@@ -78,41 +78,48 @@ def test_every_form_and_precision_is_read(little, folder, form, dtype):
         parts = {f"part-{half}.{name.split('.')[-1]}": names[half::2] for half in (0, 1)}
         for part, listed in parts.items():
             write({key: tensors[key] for key in listed}, folder / part)
-        (folder / f"{name}.index.json").write_text(json.dumps(
-            {"weight_map": {key: part for part, listed in parts.items() for key in listed}}))
+        (folder / f"{name}.index.json").write_text(
+            json.dumps({"weight_map": {key: part for part, listed in parts.items() for key in listed}})
+        )
     else:
         write(tensors, folder / name)
     loaded = model.load(folder)
     assert loaded.embeddings.token.weight.dtype == torch.float32
     close = {torch.float32: 1e-6, torch.float16: 2e-2, torch.bfloat16: 2e-1}[dtype]
-    np.testing.assert_allclose(scores(loaded)[1], scores(little)[1], atol=close)
+    np.testing.assert_allclose(scores(loaded)[1], scores(tiny_bert)[1], atol=close)
 
 
-def test_old_names_and_no_prefix_are_read(little, folder):
-    old = {name.removeprefix("bert.").replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-        "LayerNorm.bias", "LayerNorm.beta"): tensor for name, tensor in weights(folder).items()}
+def test_old_names_and_no_prefix_are_read(tiny_bert, folder):
+    old = {
+        name.removeprefix("bert.")
+        .replace("LayerNorm.weight", "LayerNorm.gamma")
+        .replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in weights(folder).items()
+    }
     save_file(old, folder / "model.safetensors")
-    np.testing.assert_allclose(scores(model.load(folder))[0], scores(little)[0])
+    np.testing.assert_allclose(scores(model.load(folder))[0], scores(tiny_bert)[0])
 
 
-def test_the_bias_of_the_decoder_is_found_under_its_other_name(little, folder):
+def test_the_bias_of_the_decoder_is_found_under_its_other_name(tiny_bert, folder):
     tensors = weights(folder)
     tensors["cls.predictions.decoder.bias"] = tensors.pop("cls.predictions.bias") + 1
     save_file(tensors, folder / "model.safetensors")
-    np.testing.assert_allclose(scores(model.load(folder))[0], scores(little)[0] + 1, atol=1e-5)
+    np.testing.assert_allclose(scores(model.load(folder))[0], scores(tiny_bert)[0] + 1, atol=1e-5)
 
 
-@pytest.mark.parametrize(("kind", "mlm", "nsp"), [(BertForMaskedLM, True, False), (BertModel, False, False),
-                                                  (BertForSequenceClassification, False, False)])
+@pytest.mark.parametrize(
+    ("kind", "mlm", "nsp"),
+    [(BertForMaskedLM, True, False), (BertModel, False, False), (BertForSequenceClassification, False, False)],
+)
 def test_a_checkpoint_without_a_head_loads_and_says_so(folder, tmp_path, kind, mlm, nsp):
     theirs(folder, kind).save_pretrained(tmp_path / "part")
     AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "part")
     bert = model.load(tmp_path / "part")
     assert (bert.mlm is not None, bert.nsp is not None) == (mlm, nsp)
-    said = " ".join(bert.about.notes)
-    assert ("no masked-word head" in said) == (not mlm)
-    assert ("no next-sentence head" in said) == (not nsp)
-    assert ("classifier.weight" in said) == (kind is BertForSequenceClassification)
+    notes = " ".join(bert.info.notes)
+    assert ("no masked-word head" in notes) == (not mlm)
+    assert ("no next-sentence head" in notes) == (not nsp)
+    assert ("classifier.weight" in notes) == (kind is BertForSequenceClassification)
 
 
 def test_an_untied_decoder_is_not_taken_for_berts(folder):
@@ -121,16 +128,16 @@ def test_an_untied_decoder_is_not_taken_for_berts(folder):
     assert model.load(folder).mlm is None
 
 
-def test_saving_over_a_checkpoint_replaces_it_whole(little, folder):
-    other = Bert.random(little.config, little.tokenizer, seed=8)
+def test_saving_over_a_checkpoint_replaces_it_whole(tiny_bert, folder):
+    other = Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, seed=8)
     other.save(folder)
     np.testing.assert_allclose(scores(model.load(folder))[0], scores(other)[0].detach())
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
 
 
-def test_a_loaded_model_does_not_hang_on_its_file(little, folder):
+def test_a_loaded_model_does_not_hang_on_its_file(tiny_bert, folder):
     """Windows lets nobody replace or remove a file that is mapped into memory."""
-    fine_tuned = finetuning.Tuned(little, ["a", "b"], "sentence").save(folder.parent / "tuned")
+    fine_tuned = finetuning.FinetunedBert(tiny_bert, ["a", "b"], "sentence").save(folder.parent / "tuned")
     parameters = [*model.load(folder).parameters(), *finetuning.load(fine_tuned).parameters()]
     before = [parameter.clone() for parameter in parameters]
     for file in folder.parent.rglob("model.safetensors"):
@@ -146,23 +153,24 @@ def test_a_loaded_checkpoint_can_be_saved_where_it_came_from(folder):
     np.testing.assert_array_equal(scores(bert)[0], expected)
 
 
-def _save_without_room(bert: Bert, folder, bytes_left: int, said) -> None:
+def _save_without_room(bert: Bert, folder, bytes_left: int, outcome) -> None:
     import resource
+
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_left, bytes_left))
     try:
         bert.save(folder)
-        said.send("saved")
+        outcome.send("saved")
     except Exception as error:
-        said.send(type(error).__name__)
+        outcome.send(type(error).__name__)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs fork and file limits, which Windows has not")
 @pytest.mark.parametrize("bytes_left", [1000, 150_000], ids=["no room for the weights", "no room for the vocabulary"])
 @pytest.mark.parametrize("there", [True, False], ids=["over another", "anew"])
-def test_a_full_disk_leaves_nothing_behind_and_what_was_there_intact(little, folder, bytes_left, there):
-    pieces = tokenizer.from_words(f"w{number}" for number in range(9000))  # its files are greater than the weights
-    bert = Bert.random(BertConfig(pieces.size, 2, 1, 1, 2, 8), pieces)
+def test_a_full_disk_leaves_nothing_behind_and_what_was_there_intact(tiny_bert, folder, bytes_left, there):
+    pieces = tokenizer.from_vocabulary(f"w{number}" for number in range(9000))  # its files are greater than the weights
+    bert = Bert.random_init(BertConfig(pieces.vocab_size, 2, 1, 1, 2, 8), pieces)
     target = folder if there else folder.with_name("new")
     processes = multiprocessing.get_context("fork")
     reader, writer = processes.Pipe(duplex=False)
@@ -171,10 +179,10 @@ def test_a_full_disk_leaves_nothing_behind_and_what_was_there_intact(little, fol
     assert reader.recv() != "saved"
     child.join()
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
-    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(little)[0])
+    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(tiny_bert)[0])
 
 
-def test_a_folder_that_cannot_take_its_place_leaves_the_one_before_it(little, folder, monkeypatch):
+def test_a_folder_that_cannot_take_its_place_leaves_the_one_before_it(tiny_bert, folder, monkeypatch):
     really = os.replace
 
     def replace(source, target):
@@ -184,9 +192,9 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_one_before_it(little, fo
 
     monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(OSError, match="no"):
-        Bert.random(little.config, little.tokenizer, seed=8).save(folder)
+        Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, seed=8).save(folder)
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
-    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(little)[0])
+    np.testing.assert_array_equal(scores(model.load(folder))[0], scores(tiny_bert)[0])
 
 
 class Bomb:
@@ -203,7 +211,7 @@ def test_a_malicious_pickle_runs_nothing(folder, tmp_path, write):
     target = folder / "pytorch_model.bin"
     bomb = {"bert.embeddings.word_embeddings.weight": Bomb(tmp_path / "ran")}
     target.write_bytes(write(bomb)) if write else torch.save(bomb, target)
-    with pytest.raises(CheckpointProblem, match=r"pytorch_model\.bin"):
+    with pytest.raises(CheckpointError, match=r"pytorch_model\.bin"):
         model.load(folder)
     assert not (tmp_path / "ran").exists()
 
@@ -217,26 +225,33 @@ def spoil(change):
         tensors = load_file(path)
         change(tensors)
         save_file(tensors, path)
+
     return change_weights
 
 
-@pytest.mark.parametrize(("name", "break_it", "said"), [
-    ("model.safetensors", truncate, r"model\.safetensors is damaged"),
-    ("model.safetensors", lambda path: path.write_text("hello"), r"model\.safetensors is damaged"),
-    ("model.safetensors", lambda path: path.unlink(), "has no weights"),
-    ("model.safetensors", spoil(lambda t: t.pop("bert.encoder.layer.1.output.dense.weight")), "lacks the weights"),
-    ("model.safetensors", spoil(lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(3, 3)})), "has shape"),
-    ("model.safetensors", spoil(lambda t: t.update({"bert.pooler.dense.bias": torch.zeros(32, dtype=torch.int64)})),
-     "not floating-point"),
-    ("config.json", lambda path: path.unlink(), r"no config\.json"),
-    ("config.json", lambda path: path.write_text("not json"), "not readable as JSON"),
-    ("tokenizer.json", lambda path: path.write_text("{}"), "cannot be read"),
-    ("tokenizer.json", lambda path: [path.unlink(), (path.parent / "vocab.txt").unlink()], "neither tokenizer"),
-    ("tokenizer_config.json", lambda path: path.write_text("{"), "not readable as JSON"),
-])
-def test_a_damaged_checkpoint_is_refused_by_file_and_reason(folder, name, break_it, said):
+@pytest.mark.parametrize(
+    ("name", "break_it", "message"),
+    [
+        ("model.safetensors", truncate, r"model\.safetensors is damaged"),
+        ("model.safetensors", lambda path: path.write_text("hello"), r"model\.safetensors is damaged"),
+        ("model.safetensors", lambda path: path.unlink(), "has no weights"),
+        ("model.safetensors", spoil(lambda t: t.pop("bert.encoder.layer.1.output.dense.weight")), "lacks the weights"),
+        ("model.safetensors", spoil(lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(3, 3)})), "has shape"),
+        (
+            "model.safetensors",
+            spoil(lambda t: t.update({"bert.pooler.dense.bias": torch.zeros(32, dtype=torch.int64)})),
+            "not floating-point",
+        ),
+        ("config.json", lambda path: path.unlink(), r"no config\.json"),
+        ("config.json", lambda path: path.write_text("not json"), "not readable as JSON"),
+        ("tokenizer.json", lambda path: path.write_text("{}"), "cannot be read"),
+        ("tokenizer.json", lambda path: [path.unlink(), (path.parent / "vocab.txt").unlink()], "neither tokenizer"),
+        ("tokenizer_config.json", lambda path: path.write_text("{"), "not readable as JSON"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused_by_file_and_reason(folder, name, break_it, message):
     break_it(folder / name)
-    with pytest.raises(CheckpointProblem, match=said) as refused:
+    with pytest.raises(CheckpointError, match=message) as refused:
         model.load(folder)
     assert "\n" not in str(refused.value).strip()
 
@@ -245,21 +260,27 @@ def test_a_damaged_checkpoint_is_refused_by_file_and_reason(folder, name, break_
 def test_a_file_that_is_no_torch_file_is_refused(folder, content):
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(content)
-    with pytest.raises(CheckpointProblem, match=r"pytorch_model\.bin"):
+    with pytest.raises(CheckpointError, match=r"pytorch_model\.bin"):
         model.load(folder)
 
 
 def test_an_index_cannot_reach_outside_its_folder(folder):
     shutil.move(folder / "model.safetensors", folder.parent / "outside.safetensors")
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../outside.safetensors"}}')
-    with pytest.raises(CheckpointProblem, match="outside its folder"):
+    with pytest.raises(CheckpointError, match="outside its folder"):
         model.load(folder)
 
 
-@pytest.mark.parametrize(("source", "said"), [
-    ("no-such-model", "start with --hub"), ("some/where/deep", "not a shipped model"), (__file__, "is a file")])
-def test_a_name_that_leads_nowhere_says_what_to_do(source, said):
-    with pytest.raises(CheckpointProblem, match=said):
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("no-such-model", "needs hub=True"),
+        ("some/where/deep", "neither a folder nor a bundled model"),
+        (__file__, "is a file"),
+    ],
+)
+def test_a_name_that_leads_nowhere_says_what_to_do(source, message):
+    with pytest.raises(CheckpointError, match=message):
         model.load(source)
 
 
@@ -267,19 +288,19 @@ def test_a_hub_name_without_a_network_says_what_to_do(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(CheckpointProblem, match="could not be fetched"):
+    with pytest.raises(CheckpointError, match="could not be fetched"):
         model.load("somebody/bert-that-is-not-here", hub=True)
 
 
 def test_the_shipped_model_is_offered_first_and_found_folders_after_it(folder):
     listed = model.available([folder.parent])
-    assert listed[0].path == SHIPPED / "english"
+    assert listed[0].path == BUNDLED / "english"
     assert listed[-1].path == folder
     assert listed[-1].config.shape == "2/32/4"
 
 
 def test_a_cased_vocabulary_stays_cased(tmp_path):
-    words = tokenizer.from_words(["Dog", "dog"], lowercase=False)
-    folder = Bert.random(BertConfig(words.size, 32, 1, 2, 64, 32), words).save(tmp_path / "cased")
+    words = tokenizer.from_vocabulary(["Dog", "dog"], lowercase=False)
+    folder = Bert.random_init(BertConfig(words.vocab_size, 32, 1, 2, 64, 32), words).save(tmp_path / "cased")
     (folder / "tokenizer.json").unlink()
     assert [t.text for t in model.load(folder).tokenizer.encode("Dog dog").tokens] == ["[CLS]", "Dog", "dog", "[SEP]"]

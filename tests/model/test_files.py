@@ -23,6 +23,7 @@ def refusing(times: int):
             left[0] -= 1
             raise PermissionError(13, "The process cannot access the file because it is being used by another process")
         really(source, target)
+
     return replace
 
 

@@ -8,65 +8,79 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification, BertForTokenClassification
 
-from model import BertConfig, CheckpointProblem, InputProblem
-from model.finetuning import Labelled, Plan, Tuned, finetune, load, probabilities, usual_rate
+from model import BertConfig, CheckpointError, InputError
+from model.finetuning import (
+    FinetunedBert,
+    FinetuningConfig,
+    LabelledInputs,
+    default_learning_rate,
+    finetune,
+    load,
+    probabilities,
+)
 
 WORDS = "the cat dog sat on mat my is cute".split()
 THEIRS = {"sentence": BertForSequenceClassification, "token": BertForTokenClassification}
 
 
-def sentences(bert, unit: str) -> Labelled:
+def sentences(bert, level: str) -> LabelledInputs:
     """Every three words; the label of a sentence says whether a dog is in it, that of a word whether it is `dog`."""
     texts = list(itertools.product(WORDS, repeat=3))
     encodings = [bert.tokenizer.encode_words(words) for words in texts]
-    if unit == "sentence":
-        return Labelled(encodings, np.array([(row, 0) for row in range(len(texts))]),
-                        np.array([int("dog" in words) for words in texts]))
+    if level == "sentence":
+        return LabelledInputs(
+            encodings, np.array([(row, 0) for row in range(len(texts))]), np.array([int("dog" in words) for words in texts])
+        )
     places = [(row, place + 1) for row, words in enumerate(texts) for place in range(len(words))]
-    return Labelled(encodings, np.array(places), np.array([int(texts[row][place - 1] == "dog") for row, place in places]))
+    return LabelledInputs(
+        encodings, np.array(places), np.array([int(texts[row][place - 1] == "dog") for row, place in places])
+    )
 
 
-def tuned(bert, unit: str, plan: Plan | None = None):
-    given = sentences(bert, unit)
-    told, work = [], finetune(bert, ["no dog", "dog"], unit, given, given, plan or Plan(epochs=3, rate=3e-3))
+def tuned(bert, level: str, config: FinetuningConfig | None = None):
+    inputs = sentences(bert, level)
+    config = config or FinetuningConfig(epochs=3, learning_rate=3e-3)
+    progress, work = [], finetune(bert, ["no dog", "dog"], level, inputs, inputs, config)
     while True:
         try:
-            told.append(next(work))
+            progress.append(next(work))
         except StopIteration as end:
-            return end.value, told, given
+            return end.value, progress, inputs
 
 
-@pytest.mark.parametrize("unit", THEIRS)
-def test_it_learns_what_is_there(little, unit):
-    learned, told, given = tuned(little, unit)
-    assert told[0].step == 0 and told[0].loss is None
-    assert [progress.step for progress in told] == list(range(told[-1].steps + 1))
-    asked = [progress.accuracy for progress in told if progress.accuracy is not None]
-    assert len(asked) == 13 and asked[-1] > 0.97 > asked[0]
-    assert probabilities(learned, given).sum(-1) == pytest.approx(1, abs=1e-5)
+@pytest.mark.parametrize("level", THEIRS)
+def test_it_learns_what_is_there(tiny_bert, level):
+    learned, progress, inputs = tuned(tiny_bert, level)
+    assert progress[0].step == 0 and progress[0].loss is None
+    assert [moment.step for moment in progress] == list(range(progress[-1].steps + 1))
+    accuracies = [moment.accuracy for moment in progress if moment.accuracy is not None]
+    assert len(accuracies) == 13 and accuracies[-1] > 0.97 > accuracies[0]
+    assert probabilities(learned, inputs).sum(-1) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_model_it_began_with_is_not_written_to(little):
-    before = {name: weight.clone() for name, weight in little.state_dict().items()}
-    tuned(little, "sentence", Plan(epochs=1, rate=1e-2))
-    assert all(torch.equal(weight, before[name]) for name, weight in little.state_dict().items())
-    assert little.mlm is not None and little.nsp is not None
+def test_the_model_it_began_with_is_not_written_to(tiny_bert):
+    before = {name: weight.clone() for name, weight in tiny_bert.state_dict().items()}
+    tuned(tiny_bert, "sentence", FinetuningConfig(epochs=1, learning_rate=1e-2))
+    assert all(torch.equal(weight, before[name]) for name, weight in tiny_bert.state_dict().items())
+    assert tiny_bert.mlm is not None and tiny_bert.nsp is not None
 
 
-def test_the_same_seed_gives_the_same_weights(little):
-    first, second, other = (tuned(little, "sentence", Plan(epochs=1, seed=seed))[0].state_dict() for seed in (3, 3, 4))
+def test_the_same_seed_gives_the_same_weights(tiny_bert):
+    first, second, other = (
+        tuned(tiny_bert, "sentence", FinetuningConfig(epochs=1, seed=seed))[0].state_dict() for seed in (3, 3, 4)
+    )
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["output.weight"], other["output.weight"])
 
 
-def test_nobody_else_s_random_numbers_change(little):
-    given = sentences(little, "sentence")
+def test_nobody_else_s_random_numbers_change(tiny_bert):
+    inputs = sentences(tiny_bert, "sentence")
     torch.manual_seed(5)
     np.random.seed(5)
     expected = torch.rand(3), np.random.rand(3)
     torch.manual_seed(5)
     np.random.seed(5)
-    work = finetune(little, ["no dog", "dog"], "sentence", given, given, Plan(epochs=1))
+    work = finetune(tiny_bert, ["no dog", "dog"], "sentence", inputs, inputs, FinetuningConfig(epochs=1))
     for _ in range(3):
         next(work)
     work.close()
@@ -74,35 +88,37 @@ def test_nobody_else_s_random_numbers_change(little):
     assert np.array_equal(np.random.rand(3), expected[1])
 
 
-@pytest.mark.parametrize("unit", THEIRS)
-def test_transformers_reads_it_with_equal_scores_and_so_do_we(little, tmp_path, unit):
-    learned, _, given = tuned(little, unit, Plan(epochs=1))
+@pytest.mark.parametrize("level", THEIRS)
+def test_transformers_reads_it_with_equal_scores_and_so_do_we(tiny_bert, tmp_path, level):
+    learned, _, inputs = tuned(tiny_bert, level, FinetuningConfig(epochs=1))
     folder = learned.save(tmp_path / "tuned")
-    theirs = THEIRS[unit].from_pretrained(folder).eval()
+    theirs = THEIRS[level].from_pretrained(folder).eval()
     assert theirs.config.id2label == {0: "no dog", 1: "dog"}
-    said, again = probabilities(learned, given), load(folder)
-    assert (again.names, again.unit) == (["no dog", "dog"], unit)
-    np.testing.assert_allclose(probabilities(again, given), said, atol=1e-6)
-    for example in range(0, len(given.labels), 97):
-        row, place = given.places[example]
+    predicted, again = probabilities(learned, inputs), load(folder)
+    assert (again.classes, again.level) == (["no dog", "dog"], level)
+    np.testing.assert_allclose(probabilities(again, inputs), predicted, atol=1e-6)
+    for example in range(0, len(inputs.labels), 97):
+        row, place = inputs.positions[example]
         with torch.inference_mode():
-            scores = theirs(torch.tensor([given.encodings[row].ids])).logits[0]
-        np.testing.assert_allclose((scores if unit == "sentence" else scores[place]).softmax(-1), said[example], atol=1e-5)
+            scores = theirs(torch.tensor([inputs.encodings[row].ids])).logits[0]
+        np.testing.assert_allclose(
+            (scores if level == "sentence" else scores[place]).softmax(-1), predicted[example], atol=1e-5
+        )
 
 
-def test_a_checkpoint_without_an_output_layer_is_said_to_have_none(little, tmp_path):
-    with pytest.raises(CheckpointProblem, match="not fine-tuned"):
-        load(little.save(tmp_path / "plain"))
+def test_a_checkpoint_without_an_output_layer_is_said_to_have_none(tiny_bert, tmp_path):
+    with pytest.raises(CheckpointError, match="not fine-tuned"):
+        load(tiny_bert.save(tmp_path / "plain"))
 
 
-def test_an_output_layer_looks_at_sentences_or_tokens_only(little):
-    with pytest.raises(InputProblem, match="not at a pair"):
-        Tuned(little, ["a", "b"], "pair")
-    with pytest.raises(InputProblem, match="learning rate"):
-        Plan(rate=0)
+def test_an_output_layer_looks_at_sentences_or_tokens_only(tiny_bert):
+    with pytest.raises(InputError, match="sentence or token, not 'pair'"):
+        FinetunedBert(tiny_bert, ["a", "b"], "pair")
+    with pytest.raises(InputError, match="learning rate"):
+        FinetuningConfig(learning_rate=0)
 
 
 @pytest.mark.parametrize(("size", "low", "high"), [("tiny", 5e-4, 2e-3), ("base", 2e-5, 1e-4), ("large", 2e-5, 6e-5)])
 def test_the_usual_rate_falls_with_the_width(size, low, high):
     bert = SimpleNamespace(config=BertConfig.preset(size))
-    assert low <= usual_rate(bert) <= high  # type: ignore[arg-type]
+    assert low <= default_learning_rate(bert) <= high  # type: ignore[arg-type]

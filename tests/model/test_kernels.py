@@ -1,6 +1,7 @@
 """A fast path gives what torch's plain operation gives, or is not taken."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +18,7 @@ TEXT = "the cat sat on the mat ."
 
 
 def forget() -> None:
-    """What was found out about this torch and this switch."""
+    """The cached results of the self-checks and of the switch."""
     for check in (kernels.plain, kernels._pointwise_agrees, kernels._halves_agree):
         check.cache_clear()
 
@@ -41,10 +42,10 @@ def test_a_product_is_the_same_whether_somebody_learns_from_it_or_not(shape):
 
 
 @pytest.mark.parametrize("mode", ["eval", "train"])
-def test_biases_alone_can_learn(little, mode, monkeypatch, first_use):
+def test_biases_alone_can_learn(tiny_bert, mode, monkeypatch, first_use):
     """BitFit, Ben Zaken et al. (2022); without the normalisations' biases nothing before the first product is learned."""
-    config = replace(little.config, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    bert = getattr(Bert.random(config, little.tokenizer, seed=3), mode)()
+    config = replace(tiny_bert.config, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    bert = getattr(Bert.random_init(config, tiny_bert.tokenizer, seed=3), mode)()
     for name, parameter in bert.named_parameters():
         parameter.requires_grad_(name.endswith("bias") and "norm" not in name)
     encoding = bert.tokenizer.encode(TEXT)
@@ -52,7 +53,7 @@ def test_biases_alone_can_learn(little, mode, monkeypatch, first_use):
     def gradients() -> dict[str, torch.Tensor]:
         bert.zero_grad()
         states = bert(encoding)
-        (bert.words(states[0, 2:4]).square().sum() + bert.follows(states).square().sum()).backward()
+        (bert.mlm_logits(states[0, 2:4]).square().sum() + bert.nsp_logits(states).square().sum()).backward()
         return {name: parameter.grad.clone() for name, parameter in bert.named_parameters() if parameter.requires_grad}
 
     ours = gradients()
@@ -65,19 +66,19 @@ def test_biases_alone_can_learn(little, mode, monkeypatch, first_use):
         assert gradient.any() or name.endswith("key.bias"), name  # a key's bias moves all scores of a row alike
 
 
-def test_a_torch_without_the_private_operation_computes_the_same(little, monkeypatch, first_use):
-    expected = little.trace(TEXT).hidden
+def test_a_torch_without_the_private_operation_computes_the_same(tiny_bert, monkeypatch, first_use):
+    expected = tiny_bert.trace(TEXT).hidden
     forget()
     monkeypatch.setattr(torch.ops, "mkldnn", torch.ops.there_is_no_such_namespace)
-    np.testing.assert_allclose(little.trace(TEXT).hidden, expected, atol=1e-5)
+    np.testing.assert_allclose(tiny_bert.trace(TEXT).hidden, expected, atol=1e-5)
     assert not kernels._pointwise_agrees()
 
 
-def test_a_private_operation_that_computes_something_else_is_left_alone(little, monkeypatch, first_use):
-    expected = little.trace(TEXT).hidden
+def test_a_private_operation_that_computes_something_else_is_left_alone(tiny_bert, monkeypatch, first_use):
+    expected = tiny_bert.trace(TEXT).hidden
     forget()
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda x, weight, bias, *_: F.linear(x, weight))
-    np.testing.assert_allclose(little.trace(TEXT).hidden, expected, atol=1e-5)
+    np.testing.assert_allclose(tiny_bert.trace(TEXT).hidden, expected, atol=1e-5)
 
 
 def test_the_check_draws_nothing_from_the_generator_of_the_caller(first_use):
@@ -90,9 +91,36 @@ def test_the_check_draws_nothing_from_the_generator_of_the_caller(first_use):
 
 @pytest.mark.parametrize(("value", "taken"), [("1", "False"), ("0", "True"), ("", "True")])
 def test_one_switch_turns_every_fast_path_off(value, taken):
-    code = ("import torch; from model import kernels; torch.ops.mkldnn._linear_pointwise\n"
-            "kernels.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(4))\n"
-            "print(kernels._halves_agree(), kernels._pointwise_agrees() or not torch.backends.mkldnn.is_available())")
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
-                          env=os.environ | {"BERTSCOPE_PLAIN": value})
-    assert told.stdout.split() == [taken, taken]
+    code = (
+        "import os, torch; from model import kernels; torch.ops.mkldnn._linear_pointwise\n"
+        "kernels.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(4))\n"
+        "kernels.cache_primitives()\n"
+        "print(kernels._halves_agree(), kernels._pointwise_agrees() or not torch.backends.mkldnn.is_available(), "
+        "'ONEDNN_PRIMITIVE_CACHE_CAPACITY' in os.environ)"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: text for name, text in os.environ.items() if name != "ONEDNN_PRIMITIVE_CACHE_CAPACITY"}
+        | {"BERTSCOPE_PLAIN": value},
+    )
+    assert process.stdout.split() == [taken] * 3
+
+
+def test_plain_means_single_precision_on_a_processor(monkeypatch, first_use):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+    assert kernels.fastest_precision() == "bfloat16"
+    monkeypatch.setenv("BERTSCOPE_PLAIN", "1")
+    forget()
+    assert kernels.fastest_precision() == "float32"
+
+
+def test_private_operations_of_torch_are_named_in_kernels_only():
+    private = re.compile(r"torch(\.\w+)*\._[a-z]\w*|\bctypes\b|ONEDNN_|mallopt")
+    paths = [path for room in ("model", "probes", "app") for path in (ROOT / room).rglob("*.py")]
+    users = {path.relative_to(ROOT).as_posix() for path in paths if private.search(path.read_text(encoding="utf-8"))}
+    assert users == {"model/kernels.py"}

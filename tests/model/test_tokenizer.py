@@ -5,16 +5,23 @@ import json
 import pytest
 from transformers import AutoTokenizer
 
-from model import CheckpointProblem, InputProblem, tokenizer
-from model.checkpoint import SHIPPED
+from model import CheckpointError, InputError, tokenizer
+from model.checkpoint import BUNDLED
 
-TEXTS = ["My dog is cute.", "Unbelievably, the naïve café-goer paid 3.50 € — twice!", "don't   stop\n\tnow",
-         "a [MASK] in the [MASK].", "東京 is Tokyo", "emoji 😀 and \u200bzero width", "x" * 300 + " is long"]
+TEXTS = [
+    "My dog is cute.",
+    "Unbelievably, the naïve café-goer paid 3.50 € — twice!",
+    "don't   stop\n\tnow",
+    "a [MASK] in the [MASK].",
+    "東京 is Tokyo",
+    "emoji 😀 and \u200bzero width",
+    "x" * 300 + " is long",
+]
 
 
 @pytest.fixture(scope="module")
 def theirs():
-    return AutoTokenizer.from_pretrained(SHIPPED / "english")
+    return AutoTokenizer.from_pretrained(BUNDLED / "english")
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -50,13 +57,12 @@ def test_words_given_apart_keep_their_index(english):
     assert sorted({t.word for t in encoding.tokens if t.word is not None}) == [0, 1, 2, 3, 4]
     joined = "".join(t.text.removeprefix("##") for t in encoding.tokens if t.word == 3)
     assert joined == "unbelievably"
-    assert all(encoding.texts[0][slice(*t.span)].lower() == t.text.removeprefix("##")
-               for t in encoding.tokens if t.span)
+    assert all(encoding.texts[0][slice(*t.span)].lower() == t.text.removeprefix("##") for t in encoding.tokens if t.span)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t "])
 def test_empty_text_is_refused_in_words(english, text):
-    with pytest.raises(InputProblem, match="Sentence A is empty"):
+    with pytest.raises(InputError, match="Sentence A is empty"):
         english.tokenizer.encode(text)
 
 
@@ -64,21 +70,21 @@ def test_an_empty_second_sentence_is_no_second_sentence(english):
     assert set(english.tokenizer.encode("a dog", "  ").segments) == {0}
 
 
-def test_an_unknown_script_is_refused_in_words(little):
-    with pytest.raises(InputProblem, match="knows none of these characters"):
-        little.tokenizer.encode("Привет мир")
+def test_an_unknown_script_is_refused_in_words(tiny_bert):
+    with pytest.raises(InputError, match="knows none of these characters"):
+        tiny_bert.tokenizer.encode("Привет мир")
 
 
-def test_an_unknown_word_among_others_is_named(little):
-    assert "мир" in little.tokenizer.encode("the cat мир").note
+def test_an_unknown_word_among_others_is_named(tiny_bert):
+    assert "мир" in tiny_bert.tokenizer.encode("the cat мир").note
 
 
-def test_too_long_is_cut_longest_first_and_said(little):
-    encoding = little.tokenizer.encode("the cat " * 60, "a dog ran")
-    assert len(encoding) == little.config.max_position_embeddings
+def test_too_long_is_cut_longest_first_and_said(tiny_bert):
+    encoding = tiny_bert.tokenizer.encode("the cat " * 60, "a dog ran")
+    assert len(encoding) == tiny_bert.config.max_position_embeddings
     assert sum(t.segment == 1 for t in encoding.tokens) == 4
-    assert encoding.cut == (120 - (64 - 3 - 3), 0)
-    assert f"{encoding.cut[0]} wordpieces were cut from the end of sentence A" in encoding.note
+    assert encoding.truncated == (120 - (64 - 3 - 3), 0)
+    assert f"{encoding.truncated[0]} wordpieces were cut from the end of sentence A" in encoding.note
 
 
 def test_cutting_agrees_with_transformers(english, theirs):
@@ -94,7 +100,7 @@ def test_any_unicode_is_read_or_refused_never_crashes(english, text):
 def test_a_trained_vocabulary_reads_its_own_text_without_unknowns():
     words = tokenizer.train(["the cat sat on the mat", "the dog sat on the cat"] * 20, size=60)
     assert "[UNK]" not in [t.text for t in words.encode("the dog sat on the mat").tokens]
-    assert words.words[:5] == list(tokenizer.SPECIAL)
+    assert words.vocabulary[:5] == list(tokenizer.SPECIAL)
 
 
 @pytest.mark.parametrize("keep", [["tokenizer.json"], ["vocab.txt", "tokenizer_config.json"]])
@@ -103,7 +109,7 @@ def test_the_vocabulary_survives_either_file_alone(english, tmp_path, keep):
     for path in tmp_path.iterdir():
         if path.name not in keep:
             path.unlink()
-    again = tokenizer.read(tmp_path)
+    again = tokenizer.load(tmp_path)
     assert [again.encode(text).ids for text in TEXTS] == [english.tokenizer.encode(text).ids for text in TEXTS]
 
 
@@ -125,31 +131,35 @@ SEPARATORS = ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\x1e"]
 def test_a_vocabulary_is_cut_at_line_ends_only(tmp_path, end):
     words = [*tokenizer.SPECIAL, "cat", *SEPARATORS, "a\u2028b", "dog"]
     (tmp_path / "vocab.txt").write_bytes("".join(word + end for word in words).encode())
-    assert tokenizer.read(tmp_path).words == words
+    assert tokenizer.load(tmp_path).vocabulary == words
 
 
 def test_a_saved_vocabulary_with_any_sign_is_read_as_it_was(tmp_path):
-    pieces = tokenizer.from_words(["cat", *SEPARATORS, "dog"])
+    pieces = tokenizer.from_vocabulary(["cat", *SEPARATORS, "dog"])
     pieces.save(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
-    assert tokenizer.read(tmp_path).words == pieces.words
+    assert tokenizer.load(tmp_path).vocabulary == pieces.vocabulary
 
 
-@pytest.mark.parametrize(("normalizer", "lowercase", "pieces"), [
-    (None, False, ["Dog", "dog"]),
-    ({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}, True, ["dog", "dog"]),
-    ({"type": "NFC"}, False, ["Dog", "dog"])])
+@pytest.mark.parametrize(
+    ("normalizer", "lowercase", "pieces"),
+    [
+        (None, False, ["Dog", "dog"]),
+        ({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}, True, ["dog", "dog"]),
+        ({"type": "NFC"}, False, ["Dog", "dog"]),
+    ],
+)
 def test_a_tokenizer_normalises_as_its_file_says_or_not_at_all(tmp_path, normalizer, lowercase, pieces):
-    tokenizer.from_words(["Dog", "dog"]).save(tmp_path)
+    tokenizer.from_vocabulary(["Dog", "dog"]).save(tmp_path)
     described = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
     (tmp_path / "tokenizer.json").write_text(json.dumps(described | {"normalizer": normalizer}), encoding="utf-8")
-    read = tokenizer.read(tmp_path)
+    read = tokenizer.load(tmp_path)
     assert [token.text for token in read.encode("Dog dog").tokens[1:-1]] == pieces
     assert read.lowercase is lowercase
 
 
 def test_settings_that_are_no_object_are_refused_by_name(tmp_path):
-    tokenizer.from_words(["dog"]).save(tmp_path)
+    tokenizer.from_vocabulary(["dog"]).save(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("[]")
-    with pytest.raises(CheckpointProblem, match=r"tokenizer_config\.json"):
-        tokenizer.read(tmp_path)
+    with pytest.raises(CheckpointError, match=r"tokenizer_config\.json"):
+        tokenizer.load(tmp_path)

@@ -20,8 +20,8 @@ class Board {
     this.listen();
   }
 
-  receive(data, tell) {
-    this.tell = tell;
+  receive(data, send) {
+    this.send = send;
     this.ink = inkOf(this.root);
     if (data.stamp !== this.data?.stamp) {
       const first = !this.data;
@@ -32,11 +32,11 @@ class Board {
     this.refresh();
   }
 
-  // The state changes here, is drawn at once, and Python is told a moment later.
+  // The state changes here, is drawn at once, and sent to Python a moment later.
   change(part) {
     this.preview(part);
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.tell({ ...this.choice, turn: this.data.turn }), 120);
+    this.waiting = setTimeout(() => this.send({ ...this.choice, turn: this.data.turn }), 120);
   }
 
   preview(part) {
@@ -73,30 +73,30 @@ class Board {
     return this.tiles;
   }
 
-  place() {
+  layout() {
     return VIEWS[this.choice.view].layout(this, Math.max(280, this.stage.clientWidth));
   }
 
   drawNow() {
-    const began = performance.now();
+    const started = performance.now();
     const view = VIEWS[this.choice.view];
-    const place = this.place();
+    const layout = this.layout();
     const ready = this.choice.view === "model" || this.weights.row(this.choice.layer) >= 0;
     const tall = this.choice.view === "head";
-    const visible = tall ? Math.min(place.height, 740) : place.height;
+    const visible = tall ? Math.min(layout.height, 740) : layout.height;
     this.stage.style.maxHeight = tall ? "742px" : "none";
-    this.spacer.style.height = `${place.height}px`;
-    this.spacer.style.width = `${place.width}px`;
-    this.canvas.style.width = `${place.width}px`;
+    this.spacer.style.height = `${layout.height}px`;
+    this.spacer.style.width = `${layout.width}px`;
+    this.canvas.style.width = `${layout.width}px`;
     this.canvas.style.height = `${visible}px`;
-    const from = tall ? Math.min(this.stage.scrollTop, place.height - visible) : 0;
-    const pen = new CanvasPen(this.canvas, place.width, visible, Math.min(2, devicePixelRatio || 1), this.ink);
-    if (ready) view.draw(pen, this, place, from, from + visible);
+    const from = tall ? Math.min(this.stage.scrollTop, layout.height - visible) : 0;
+    const pen = new CanvasPen(this.canvas, layout.width, visible, Math.min(2, devicePixelRatio || 1), this.ink);
+    if (ready) view.draw(pen, this, layout, from, from + visible);
     this.title.textContent = caption(this);
-    this.note.textContent = [this.data.meaning, said(this)].filter(Boolean).join(" ");
+    this.note.textContent = [this.data.meaning, filterNotes(this)].filter(Boolean).join(" ");
     this.panel.replaceChildren(...detail(this));
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
-    this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
+    this.root.dataset.milliseconds = (performance.now() - started).toFixed(1);
   }
 
   draw() {
@@ -144,14 +144,14 @@ class Board {
   }
 
   toggleHead(head) {
-    const now = this.chosenHeads();
-    const heads = now.includes(head) ? now.filter((one) => one !== head) : [...now, head].sort((a, b) => a - b);
+    const current = this.chosenHeads();
+    const heads = current.includes(head) ? current.filter((other) => other !== head) : [...current, head].sort((a, b) => a - b);
     if (heads.length) this.change({ heads });
   }
 
-  setSwitching(yes) {
-    this.switching = yes;
-    this.change(yes ? { view: "model" } : {});
+  setSwitching(on) {
+    this.switching = on;
+    this.change(on ? { view: "model" } : {});
   }
 
   switchHeads(layer, heads) {
@@ -161,15 +161,15 @@ class Board {
   }
 
   allButOne() {
-    const [kept] = this.chosenHeads();
+    const [chosen] = this.chosenHeads();
     const rest = this.choice.off.filter(([layer]) => layer !== this.choice.layer);
-    const others = this.allHeads().filter((head) => head !== kept);
+    const others = this.allHeads().filter((head) => head !== chosen);
     this.change({ off: [...rest, ...others.map((head) => [this.choice.layer, head])] });
   }
 
   // The point of a head, token or pair on the page, for tests and for anybody who scripts the board.
-  pointOf(what) {
-    const [x, y] = VIEWS[this.choice.view].centre(this, this.place(), what);
+  pointOf(target) {
+    const [x, y] = VIEWS[this.choice.view].centre(this, this.layout(), target);
     const box = this.canvas.getBoundingClientRect();
     return [box.left + x, box.top + y - (this.choice.view === "head" ? this.stage.scrollTop : 0)];
   }
@@ -177,26 +177,26 @@ class Board {
   under(event) {
     const box = this.canvas.getBoundingClientRect();
     const y = event.clientY - box.top + (this.choice.view === "head" ? this.stage.scrollTop : 0);
-    return VIEWS[this.choice.view].hit(this, this.place(), event.clientX - box.left, y);
+    return VIEWS[this.choice.view].hit(this, this.layout(), event.clientX - box.left, y);
   }
 
-  clicked(event) {
-    const found = this.under(event);
-    if (!found) return;
+  onClick(event) {
+    const target = this.under(event);
+    if (!target) return;
     if (this.choice.view !== "model") {
-      const token = (unit) => unit === null ? null : this.weights.shown[unit].members[0];
-      const pin = { query: token(found.query), key: token(found.key) };
+      const token = (unit) => unit === null ? null : this.weights.visible[unit].members[0];
+      const pin = { query: token(target.query), key: token(target.key) };
       this.change({ pin: JSON.stringify(pin) === JSON.stringify(this.choice.pin) ? null : pin });
       return;
     }
-    const { layer, head } = found;
+    const { layer, head } = target;
     if (this.switching) this.switchHeads(layer, head === null ? this.allHeads() : [head]);
     else if (head === null) this.change({ layer, heads: this.allHeads() });
     else if (event.shiftKey && layer === this.choice.layer) this.toggleHead(head);
     else this.change({ layer, heads: [head] });
   }
 
-  pressed(event) {
+  onKey(event) {
     const { choice, data } = this;
     const [head] = this.chosenHeads();
     const layers = data.everyLayer;
@@ -221,18 +221,18 @@ class Board {
   }
 
   listen() {
-    const moved = (event) => {
-      const found = event.type === "pointerleave" || event.pointerType === "touch" ? null : this.under(event);
-      if (JSON.stringify(found) === JSON.stringify(this.hover)) return;
-      this.hover = found;
-      this.canvas.style.cursor = found ? "pointer" : "default";
+    const onMove = (event) => {
+      const target = event.type === "pointerleave" || event.pointerType === "touch" ? null : this.under(event);
+      if (JSON.stringify(target) === JSON.stringify(this.hover)) return;
+      this.hover = target;
+      this.canvas.style.cursor = target ? "pointer" : "default";
       this.draw();
     };
-    this.canvas.addEventListener("pointermove", moved);
-    this.canvas.addEventListener("pointerleave", moved);
-    this.canvas.addEventListener("click", (event) => this.clicked(event));
+    this.canvas.addEventListener("pointermove", onMove);
+    this.canvas.addEventListener("pointerleave", onMove);
+    this.canvas.addEventListener("click", (event) => this.onClick(event));
     this.canvas.addEventListener("dblclick", () => { if (this.choice.view === "model" && !this.switching) this.change({ view: "head" }); });
-    this.stage.addEventListener("keydown", (event) => this.pressed(event));
+    this.stage.addEventListener("keydown", (event) => this.onKey(event));
     this.stage.addEventListener("scroll", () => { if (this.choice.view === "head") this.draw(); });
     this.watcher = new ResizeObserver(() => {
       if (this.data && this.stage.clientWidth !== this.lastWidth) {

@@ -19,7 +19,7 @@ function inkOf(element) {
   if (paper) ink.paper = paper;
   ink.text = style.getPropertyValue("--st-text-color").trim() || ink.text;
   ink.font = style.getPropertyValue("--st-font").trim() || "system-ui, sans-serif";
-  ink.palette = Uint32Array.from({ length: 511 }, (_, i) => packed(i < 255 ? ink.minus : ink.scale, Math.abs(i - 255) / 255));
+  ink.palette = Uint32Array.from({ length: 511 }, (_, i) => packColour(i < 255 ? ink.minus : ink.scale, Math.abs(i - 255) / 255));
   return ink;
 }
 
@@ -37,7 +37,7 @@ function blend(stops, t) {
   return from.map((part, i) => Math.round(part + (to[i] - part) * (at % 1)));
 }
 
-function packed(stops, t) {
+function packColour(stops, t) {
   const [red, green, blue] = blend(stops, t);
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
 }
@@ -48,12 +48,12 @@ function css(ink, tone) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-function fitted(text, width, size, font) {
+function truncate(text, width, size, font) {
   ruler.font = `${size}px ${font}`;
   if (ruler.measureText(text).width <= width) return text;
-  let kept = text;
-  while (kept.length > 1 && ruler.measureText(`${kept}…`).width > width) kept = kept.slice(0, -1);
-  return `${kept}…`;
+  let start = text;
+  while (start.length > 1 && ruler.measureText(`${start}…`).width > width) start = start.slice(0, -1);
+  return `${start}…`;
 }
 
 class CanvasPen {
@@ -118,7 +118,7 @@ class CanvasPen {
 class SvgPen {
   constructor(width, height, ink) {
     this.ink = ink;
-    this.parts = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(ink.font)}">`];
+    this.parts = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escapeXml(ink.font)}">`];
     this.rect(0, 0, width, height, ink.paper);
   }
 
@@ -141,17 +141,17 @@ class SvgPen {
   text(text, x, y, { size = 15, colour = this.ink.text, align = "left", bold = false, turn = 0 } = {}) {
     const anchor = { left: "start", right: "end", center: "middle" }[align];
     const rotate = turn ? ` transform="rotate(${turn * 180 / Math.PI} ${short(x)} ${short(y)})"` : "";
-    this.parts.push(`<text x="${short(x)}" y="${short(y)}" font-size="${size}" fill="${colour}" text-anchor="${anchor}" dominant-baseline="central"${bold ? ' font-weight="600"' : ""}${rotate}>${escaped(text)}</text>`);
+    this.parts.push(`<text x="${short(x)}" y="${short(y)}" font-size="${size}" fill="${colour}" text-anchor="${anchor}" dominant-baseline="central"${bold ? ' font-weight="600"' : ""}${rotate}>${escapeXml(text)}</text>`);
   }
 
   image(canvas, sx, sy, sw, sh, x, y, width, height) {
-    const cut = document.createElement("canvas");
-    [cut.width, cut.height] = [sw, sh];
-    cut.getContext("2d").drawImage(canvas, sx, sy, sw, sh, 0, 0, sw, sh);
-    this.parts.push(`<image href="${cut.toDataURL()}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none" image-rendering="pixelated"/>`);
+    const tile = document.createElement("canvas");
+    [tile.width, tile.height] = [sw, sh];
+    tile.getContext("2d").drawImage(canvas, sx, sy, sw, sh, 0, 0, sw, sh);
+    this.parts.push(`<image href="${tile.toDataURL()}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none" image-rendering="pixelated"/>`);
   }
 
-  finished() {
+  toString() {
     return `${this.parts.join("\n")}\n</svg>\n`;
   }
 }
@@ -160,7 +160,7 @@ function short(number) {
   return Math.round(number * 100) / 100;
 }
 
-function escaped(text) {
+function escapeXml(text) {
   const names = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (sign) => names[sign]);
 }

@@ -11,8 +11,8 @@ const modelView = {
     return { left, top, cell, gap: cell > 40 ? 5 : 3, width: left + cell * headCount + 2, height: top + cell * layerCount + 2 };
   },
 
-  draw(pen, board, place) {
-    const { left, top, cell, gap } = place;
+  draw(pen, board, layout) {
+    const { left, top, cell, gap } = layout;
     const { data, ink, choice } = board;
     const side = board.thumbnails().side;
     const inner = cell - gap;
@@ -36,35 +36,35 @@ const modelView = {
     });
   },
 
-  hit(board, place, x, y) {
-    const { left, top, cell } = place;
+  hit(board, layout, x, y) {
+    const { left, top, cell } = layout;
     const head = Math.floor((x - left) / cell), row = Math.floor((y - top) / cell);
     if (row < 0 || row >= board.data.layerCount || head >= board.data.headCount) return null;
     return { layer: board.data.layers[row], head: x < left ? null : head };
   },
 
-  centre(board, place, { layer, head }) {
-    return [place.left + (head + 0.4) * place.cell, place.top + (board.data.layers.indexOf(layer) + 0.4) * place.cell];
+  centre(board, layout, { layer, head }) {
+    return [layout.left + (head + 0.4) * layout.cell, layout.top + (board.data.layers.indexOf(layer) + 0.4) * layout.cell];
   },
 };
 
-// Lines from each token to the tokens it looks at, one colour a head.
+// Lines from each token (query) to the tokens it attends to (keys), one colour a head.
 const headView = {
   layout(board, width) {
     const row = 27;
     const wide = Math.min(width, 900);
-    return { row, top: 34, width: wide, height: 40 + row * board.weights.shown.length, side: Math.min(190, wide * 0.31) };
+    return { row, top: 34, width: wide, height: 40 + row * board.weights.visible.length, side: Math.min(190, wide * 0.31) };
   },
 
-  draw(pen, board, place, from = 0, to = Infinity) {
+  draw(pen, board, layout, from = 0, to = Infinity) {
     const { weights, ink } = board;
-    const { row, top, side, width } = place;
-    const units = weights.shown, count = units.length;
+    const { row, top, side, width } = layout;
+    const units = weights.visible, count = units.length;
     const active = board.active();
     const heads = board.chosenHeads();
     const at = weights.row(board.choice.layer);
     const y = (unit) => top + unit * row + row / 2 - from;
-    const seen = (unit) => y(unit) > -row && y(unit) < to - from + row;
+    const inView = (unit) => y(unit) > -row && y(unit) < to - from + row;
     const matrices = heads.map((head) => weights.matrix(at, head));
 
     matrices.forEach((matrix, index) => {
@@ -75,7 +75,7 @@ const headView = {
         for (let v = 0; v < count; v++) {
           if (active && active.key !== null && active.key !== v) continue;
           const value = matrix[u * count + v], share = Math.abs(value) / weights.top;
-          if (share < floor || !weights.passes(value) || (!seen(u) && !seen(v) && (u < v ? y(v) < 0 || y(u) > to - from : y(u) < 0 || y(v) > to - from))) continue;
+          if (share < floor || !weights.passes(value) || (!inView(u) && !inView(v) && (u < v ? y(v) < 0 || y(u) > to - from : y(u) < 0 || y(v) > to - from))) continue;
           const level = Math.ceil(Math.min(1, share) * 24) * Math.sign(value);
           if (!levels.has(level)) levels.set(level, []);
           levels.get(level).push(side, y(u), width - side, y(v));
@@ -89,15 +89,15 @@ const headView = {
     });
 
     pen.rect(0, 0, width, top - 4, ink.paper);
-    pen.text("looks …", side - 12, 14, { align: "right", size: 14, colour: ink.faint });
-    pen.text("… at", width - side + 12, 14, { size: 14, colour: ink.faint });
+    pen.text("from (query)", side - 12, 14, { align: "right", size: 14, colour: ink.faint });
+    pen.text("to (key)", width - side + 12, 14, { size: 14, colour: ink.faint });
     units.forEach((unit, u) => {
-      if (!seen(u) || y(u) < top - 12) return;
+      if (!inView(u) || y(u) < top - 12) return;
       strips(u, "query", 0);
       strips(u, "key", width - side + 6);
-      const room = (end) => side - 16 - (active && active[end] === null ? 38 : 0);
-      pen.text(fitted(unit.label, room("query"), 15, ink.font), side - 12, y(u), { align: "right", bold: active?.query === u });
-      pen.text(fitted(unit.label, room("key"), 15, ink.font), width - side + 12, y(u), { bold: active?.key === u });
+      const available = (end) => side - 16 - (active && active[end] === null ? 38 : 0);
+      pen.text(truncate(unit.label, available("query"), 15, ink.font), side - 12, y(u), { align: "right", bold: active?.query === u });
+      pen.text(truncate(unit.label, available("key"), 15, ink.font), width - side + 12, y(u), { bold: active?.key === u });
     });
 
     // behind the tokens of the other side, how much each head gives them; the number is the mean over the chosen heads
@@ -120,33 +120,33 @@ const headView = {
     }
   },
 
-  hit(board, place, x, y) {
-    const unit = Math.floor((y - place.top) / place.row);
-    if (unit < 0 || unit >= board.weights.shown.length) return null;
-    if (x < place.side + 20) return { query: unit, key: null };
-    if (x > place.width - place.side - 20) return { query: null, key: unit };
+  hit(board, layout, x, y) {
+    const unit = Math.floor((y - layout.top) / layout.row);
+    if (unit < 0 || unit >= board.weights.visible.length) return null;
+    if (x < layout.side + 20) return { query: unit, key: null };
+    if (x > layout.width - layout.side - 20) return { query: null, key: unit };
     return null;
   },
 
-  centre(board, place, { query, key }) {
+  centre(board, layout, { query, key }) {
     const unit = query ?? key;
-    return [key === null || key === undefined ? place.side - 30 : place.width - place.side + 30, place.top + (unit + 0.5) * place.row];
+    return [key === null || key === undefined ? layout.side - 30 : layout.width - layout.side + 30, layout.top + (unit + 0.5) * layout.row];
   },
 };
 
-// Tokens × tokens of one head, or of the mean of the chosen ones: rows look, columns are looked at.
+// Tokens × tokens of one head, or of the mean of the chosen ones: rows are queries, columns keys.
 const heatmapView = {
   layout(board, width) {
-    const count = board.weights.shown.length;
+    const count = board.weights.visible.length;
     const left = Math.min(150, width * 0.27), top = 112;
     const cell = Math.max(1.2, Math.min(46, (width - left - 8) / count));
     return { left, top, cell, width: Math.max(left + cell * count + 4, Math.min(width, 420)), height: top + cell * count + 4 };
   },
 
-  draw(pen, board, place) {
-    const { left, top, cell } = place;
+  draw(pen, board, layout) {
+    const { left, top, cell } = layout;
     const { weights, ink } = board;
-    const units = weights.shown, count = units.length;
+    const units = weights.visible, count = units.length;
     const matrix = board.mean();
     if (count <= 64) {
       const gap = cell > 14 ? 1 : 0;
@@ -160,7 +160,7 @@ const heatmapView = {
         }
       }
     } else {
-      const image = painted(matrix, count, count, (value) => weights.passes(value) ? weights.tone(value) : 0, ink);
+      const image = paint(matrix, count, count, (value) => weights.passes(value) ? weights.tone(value) : 0, ink);
       pen.image(image, 0, 0, count, count, left, top, cell * count, cell * count);
     }
     pen.frame(left - 0.5, top - 0.5, cell * count, cell * count, ink.grid);
@@ -170,25 +170,25 @@ const heatmapView = {
       const isQuery = active?.query === u, isKey = active?.key === u;
       const free = (end) => u % step === 0 && (typeof active?.[end] !== "number" || Math.abs(active[end] - u) >= step);
       if (free("query") || isQuery) {
-        pen.text(fitted(unit.label, left - 14, size, ink.font), left - 8, top + (u + 0.5) * cell, { align: "right", bold: isQuery, size });
+        pen.text(truncate(unit.label, left - 14, size, ink.font), left - 8, top + (u + 0.5) * cell, { align: "right", bold: isQuery, size });
       }
       if (free("key") || isKey) {
-        pen.text(fitted(unit.label, top - 14, size, ink.font), left + (u + 0.5) * cell, top - 8, { turn: -Math.PI / 2, bold: isKey, size });
+        pen.text(truncate(unit.label, top - 14, size, ink.font), left + (u + 0.5) * cell, top - 8, { turn: -Math.PI / 2, bold: isKey, size });
       }
       if (isQuery) pen.frame(left, top + u * cell - 0.5, cell * count, cell, ink.accent, 2);
       if (isKey) pen.frame(left + u * cell - 0.5, top, cell, cell * count, ink.accent, 2);
     });
   },
 
-  hit(board, place, x, y) {
-    const count = board.weights.shown.length;
-    const key = Math.floor((x - place.left) / place.cell), query = Math.floor((y - place.top) / place.cell);
+  hit(board, layout, x, y) {
+    const count = board.weights.visible.length;
+    const key = Math.floor((x - layout.left) / layout.cell), query = Math.floor((y - layout.top) / layout.cell);
     if (key >= count || query >= count || (key < 0 && query < 0)) return null;
     return { query: query < 0 ? null : query, key: key < 0 ? null : key };
   },
 
-  centre(board, place, { query, key }) {
-    return [place.left + (key + 0.5) * place.cell, place.top + (query + 0.5) * place.cell];
+  centre(board, layout, { query, key }) {
+    return [layout.left + (key + 0.5) * layout.cell, layout.top + (query + 0.5) * layout.cell];
   },
 };
 
@@ -199,7 +199,7 @@ function figure(value) {
 }
 
 // A matrix as an image of one pixel a cell.
-function painted(matrix, width, height, tone, ink) {
+function paint(matrix, width, height, tone, ink) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
@@ -213,7 +213,7 @@ function painted(matrix, width, height, tone, ink) {
 // Every head's thumbnail on one canvas; a long input is shown by the strongest weight of each patch.
 function thumbnails(board) {
   const { data, weights, ink } = board;
-  const count = weights.shown.length, side = Math.min(TILE, count);
+  const count = weights.visible.length, side = Math.min(TILE, count);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [side * data.headCount, side * data.layerCount];
   const context = canvas.getContext("2d");

@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Chip:
+class StripToken:
     """One wordpiece: its text, its word (None for [CLS] and [SEP]) and its segment."""
 
     text: str
@@ -20,8 +20,8 @@ class Chip:
 
 
 @dataclass(frozen=True)
-class Span:
-    """What was done to the pieces from start up to stop: "mask", "ask" (kept, but asked for) or "replace"."""
+class StripSpan:
+    """Wordpieces [start, stop) and what happens to them: "mask", "ask" (predicted, but unmasked) or "replace"."""
 
     start: int
     stop: int
@@ -29,14 +29,14 @@ class Span:
     word: str = ""
 
 
-def strip(chips: Sequence[Chip], spans: Sequence[Span], whole_words: bool, key: str) -> list[Span]:
-    """Show the chips with `spans` done to them, and return what is done to them after the reader's clicks.
+def strip(chips: Sequence[StripToken], spans: Sequence[StripSpan], whole_words: bool, key: str) -> list[StripSpan]:
+    """Show the chips with `spans` applied, and return the spans after the reader's clicks.
 
     `spans` is where a strip starts; from then on the browser's own state counts, as long as the key stays.
     """
     data = {"chips": [asdict(chip) for chip in chips], "spans": [asdict(span) for span in spans], "whole": whole_words}
-    told = _component()(key=key, data=data, default={"spans": data["spans"]}, on_spans_change=_nothing)["spans"]
-    return [Span(int(one["start"]), int(one["stop"]), str(one["kind"]), str(one["word"])) for one in told or []]
+    clicked = _component()(key=key, data=data, default={"spans": data["spans"]}, on_spans_change=_nothing)["spans"]
+    return [StripSpan(int(span["start"]), int(span["stop"]), str(span["kind"]), str(span["word"])) for span in clicked or []]
 
 
 def _nothing() -> None:
@@ -45,5 +45,8 @@ def _nothing() -> None:
 
 @cache
 def _component():
-    return st.components.v2.component("token_strip", js=(HERE / "strip.js").read_text(encoding="utf-8"),
-                                      css=(HERE / "strip.css").read_text(encoding="utf-8"))
+    return st.components.v2.component(
+        "token_strip",
+        js=(HERE / "strip.js").read_text(encoding="utf-8"),
+        css=(HERE / "strip.css").read_text(encoding="utf-8"),
+    )

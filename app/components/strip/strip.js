@@ -1,10 +1,10 @@
 // A sentence as chips. Spans {start, stop, kind, word} say what was done to which pieces; a click changes them,
-// draws them at once and tells Python. Text only ever enters the page through textContent.
+// draws them at once and sends them to Python. Text only ever enters the page through textContent.
 
-const GLYPH = { mask: "[MASK]", ask: "asked", replace: "replaced" };
+const GLYPH = { mask: "[MASK]", ask: "to predict", replace: "replaced" };
 
 export default function strip({ data, parentElement, setStateValue }) {
-  const kept = parentElement.stripState ?? (parentElement.stripState = { spans: data.spans, open: null });
+  const state = parentElement.stripState ?? (parentElement.stripState = { spans: data.spans, open: null });
   let root = parentElement.querySelector(".strip");
   if (!root) {
     root = document.createElement("div");
@@ -12,15 +12,15 @@ export default function strip({ data, parentElement, setStateValue }) {
     parentElement.appendChild(root);
   }
 
-  const units = grouped(data.chips, data.whole);
-  const over = (unit) => kept.spans.filter((span) => span.start < unit.stop && unit.start < span.stop);
+  const units = groupPieces(data.chips, data.whole);
+  const over = (unit) => state.spans.filter((span) => span.start < unit.stop && unit.start < span.stop);
 
   function change(unit, kind, word = "") {
     const before = over(unit);
-    const rest = kept.spans.filter((span) => !before.includes(span));
-    kept.spans = kind ? [...rest, { start: unit.start, stop: unit.stop, kind, word }] : rest;
-    kept.spans.sort((a, b) => a.start - b.start);
-    setStateValue("spans", kept.spans);
+    const rest = state.spans.filter((span) => !before.includes(span));
+    state.spans = kind ? [...rest, { start: unit.start, stop: unit.stop, kind, word }] : rest;
+    state.spans.sort((a, b) => a.start - b.start);
+    setStateValue("spans", state.spans);
     draw();
   }
 
@@ -29,17 +29,17 @@ export default function strip({ data, parentElement, setStateValue }) {
     const row = element("div", "row");
     for (const unit of units) row.appendChild(chip(unit));
     const parts = [row];
-    const opened = units.find((unit) => unit.start === kept.open);
-    if (opened) parts.push(menu(opened));
-    parts.push(element("p", "hint", "Click a word to mask it, click again to restore it; ⋯ replaces it, or asks for " +
-      "its prediction while it stays in sight."));
+    const unit = units.find((unit) => unit.start === state.open);
+    if (unit) parts.push(menu(unit));
+    parts.push(element("p", "hint", "Click a word to mask it, click again to restore it; ⋯ replaces it, or predicts it " +
+      "while it stays unmasked."));
     root.replaceChildren(...parts);
     if (focused) root.querySelector(`[data-focus="${focused}"]`)?.focus();
   }
 
   function chip(unit) {
     if (unit.word === null) return element("span", "chip special", unit.pieces[0].text);
-    const box = element("span", `chip ${unit.segment ? "b" : "a"}${unit.start === kept.open ? " open" : ""}`);
+    const box = element("span", `chip ${unit.segment ? "b" : "a"}${unit.start === state.open ? " open" : ""}`);
     const marks = over(unit);
     const button = element("button");
     button.type = "button";
@@ -52,9 +52,9 @@ export default function strip({ data, parentElement, setStateValue }) {
     more.type = "button";
     more.dataset.focus = `more-${unit.start}`;
     more.setAttribute("aria-label", `More for ${unit.text}`);
-    more.setAttribute("aria-expanded", String(unit.start === kept.open));
+    more.setAttribute("aria-expanded", String(unit.start === state.open));
     more.onclick = () => {
-      kept.open = kept.open === unit.start ? null : unit.start;
+      state.open = state.open === unit.start ? null : unit.start;
       draw();
     };
     box.append(button, more);
@@ -65,7 +65,7 @@ export default function strip({ data, parentElement, setStateValue }) {
     const whole = marks.find((span) => span.start <= unit.start && unit.stop <= span.stop);
     if (!whole) {
       for (const piece of unit.pieces) {
-        const span = marks.find((one) => one.start <= piece.at && piece.at < one.stop);
+        const span = marks.find((mark) => mark.start <= piece.at && piece.at < mark.stop);
         const text = unit.pieces.length > 1 ? piece.text.replace(/^##/, "") : piece.text;
         button.append(span ? element("span", span.kind, span.kind === "mask" ? "[MASK]" : span.word || text) : text);
       }
@@ -80,13 +80,13 @@ export default function strip({ data, parentElement, setStateValue }) {
     const bar = element("div", "menu");
     const kinds = over(unit).map((span) => span.kind);
     bar.append(element("b", "", unit.text));
-    const choices = [["mask", "Mask"], ["ask", "Keep, but ask"], [null, "Restore"]];
+    const choices = [["mask", "Mask"], ["ask", "Predict, unmasked"], [null, "Restore"]];
     for (const [kind, name] of choices) {
       const button = element("button", "", name);
       button.type = "button";
       if (kind) button.setAttribute("aria-pressed", String(kinds.includes(kind)));
       button.onclick = () => {
-        kept.open = null;
+        state.open = null;
         change(unit, kind);
       };
       bar.append(button);
@@ -103,13 +103,13 @@ export default function strip({ data, parentElement, setStateValue }) {
     form.onsubmit = (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
-      kept.open = null;
+      state.open = null;
       change(unit, "replace", input.value.trim());
     };
     bar.append(form);
     bar.onkeydown = (event) => {
       if (event.key !== "Escape") return;
-      kept.open = null;
+      state.open = null;
       draw();
     };
     return bar;
@@ -119,7 +119,7 @@ export default function strip({ data, parentElement, setStateValue }) {
 }
 
 // pieces -> the units that one click takes: single pieces, or all pieces of a word
-function grouped(chips, whole) {
+function groupPieces(chips, whole) {
   const units = [];
   chips.forEach((piece, at) => {
     const last = units[units.length - 1];
@@ -136,8 +136,8 @@ function grouped(chips, whole) {
 }
 
 function element(tag, classes = "", text = "") {
-  const made = document.createElement(tag);
-  if (classes) made.className = classes;
-  if (text) made.textContent = text;
-  return made;
+  const node = document.createElement(tag);
+  if (classes) node.className = classes;
+  if (text) node.textContent = text;
+  return node;
 }

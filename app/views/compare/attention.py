@@ -4,59 +4,99 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.components import board
-from app.components.board import Choice, Picture
+from app.components.board import BoardData, BoardState
 from app.figures import compare as figures
-from app.views.compare.models import Side
+from app.views.compare.models import ComparedSide
 from probes import comparison
+from probes.comparison import AttentionComparison
+from probes.heads import ablation, extremes
 
 BOARD = "compare_board"
 
 
-def section(left: Side, right: Side) -> None:
-    found = comparison.attentions(left.trace, right.trace)
-    texts, both = [unit.text for unit in found.units], (left.key, right.key)
-    usual = session.answer(left.bert, "heads of one side", both, found.usual)
-    if found.matched:
-        namesakes = session.answer(left.bert, "heads of one name", both, found.namesakes)
-        layout.chart(figures.heads_apart(namesakes), key="apart",
-                    looking="What you are looking at: how differently each head looks on the two sides: 0 the same rows, 1 "
-                            f"nothing in common. Baseline: two different heads of {layout.plain(left.label)} are "
-                            f"{usual:.2f} apart on average.",
-                    alt="Map of layers and heads: distance between the two sides.")
-        _differences(found, texts)
+def section(left: ComparedSide, right: ComparedSide) -> None:
+    attentions = comparison.attentions(left.trace, right.trace)
+    if attentions.matched:
+        _same_index(attentions, left, right)
+        _differences(attentions)
     else:
-        st.info("The models have different numbers of layers or heads, so no head has a namesake; below is, for each head "
-                "on the left, the head on the right that looks most like it on this text. Baseline: two different heads "
-                f"on the left are {usual:.2f} apart on average.")
-        table = session.answer(left.bert, "closest heads", both, found.closest).sort_values("apart", ignore_index=True)
-        table[["layer", "head", "to_layer", "to_head"]] += 1
-        st.dataframe(table, hide_index=True, height=280, alt="Closest head on the right for each head on the left",
-                     column_config={"to_layer": "layer, right", "to_head": "head, right",
-                                    "apart": st.column_config.NumberColumn(format="%.2f")})
-    _heads(found, texts, left, right)
-
-
-def _differences(found: comparison.Attentions, texts: list[str]) -> None:
-    """All heads of the left side minus those of the right; one layer at a time where all would be too much to send."""
-    values, layers = found.left - found.right, list(range(len(found.left)))
-    now = board.chosen(BOARD, Choice())
-    if values.size > limits.BOARD_VALUES:
-        layers = [now.layer]
-        values = values[layers]
-    board.board(Picture(values, texts, layers=layers, every_layer=len(found.left), quantity="Difference",
-                        meaning="Blue: the left side looks there more. Orange: the right side does."), key=BOARD)
-
-
-def _heads(found: comparison.Attentions, texts: list[str], left: Side, right: Side) -> None:
-    for column, name, side, values in zip(st.columns(2, gap="large"), ("left", "right"), (left, right),
-                                          (found.left, found.right), strict=True):
+        _nearest(attentions, left, right)
+    texts = [unit.text for unit in attentions.units]
+    for column, name, side, values in zip(
+        st.columns(2, gap="large"), ("left", "right"), (left, right), (attentions.left, attentions.right), strict=True
+    ):
         with column:
-            layer = st.slider(f"Layer, {name}", 1, values.shape[0], min(3, values.shape[0]), key=f"{name}_layer",
-                              bind="query-params") - 1
-            head = st.slider(f"Head, {name}", 1, values.shape[1], 1, key=f"{name}_head", bind="query-params") - 1
-            layout.chart(figures.head(values[layer, head], texts), key=f"{name} attention",
-                        looking=f"What you are looking at: layer {layer + 1}, head {head + 1} of "
-                                f"{layout.plain(side.label)}. "
-                                "A row is a token that looks, a column what it looks at; pieces that the two vocabularies "
-                                "cut differently are joined.",
-                        alt=f"Attention map of layer {layer + 1}, head {head + 1} of {side.label}.")
+            _head(values, texts, name, side)
+
+
+def _baseline(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> float:
+    return session.answer(left.bert, "heads of one side", (left.key, right.key), attentions.baseline_distance)
+
+
+def _same_index(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> None:
+    distances = session.answer(left.bert, "heads of one name", (left.key, right.key), attentions.same_index_distance)
+    ((layer, head), distance), *_ = ablation.strongest(distances, 1)
+    layout.chart(
+        figures.heads_apart(distances),
+        key="apart",
+        finding=f"Layer {layer + 1} head {head + 1} differs most between the sides: distance {distance:.2f} (0 the same "
+        f"rows, 1 nothing in common); two different heads of {layout.escape(left.label)} are "
+        f"{_baseline(attentions, left, right):.2f} apart on average.",
+        alt="Map of layers and heads: distance between the two sides.",
+    )
+
+
+def _nearest(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> None:
+    """Models of different shapes have no heads of one index: for each head on the left, the nearest on the right."""
+    table = session.answer(left.bert, "closest heads", (left.key, right.key), attentions.nearest_heads)
+    st.info(
+        "The models have different numbers of layers or heads, so heads cannot be compared by their numbers; below is, for "
+        "each head on the left, the head on the right that attends most like it on this text. Baseline: two different heads "
+        f"on the left are {_baseline(attentions, left, right):.2f} apart on average."
+    )
+    st.dataframe(
+        table.assign(**{name: table[name] + 1 for name in ("layer", "head", "to_layer", "to_head")}),
+        hide_index=True,
+        height=280,
+        alt="Closest head on the right for each head on the left",
+        column_config={
+            "to_layer": "layer, right",
+            "to_head": "head, right",
+            "apart": st.column_config.NumberColumn(format="%.2f"),
+        },
+    )
+
+
+def _differences(attentions: AttentionComparison) -> None:
+    """All heads of the left side minus those of the right; one layer at a time where all would be too much to send."""
+    values, layers = attentions.difference, list(range(len(attentions.left)))
+    if values.size > limits.BOARD_VALUES:
+        layers = [board.state(BOARD, BoardState()).layer]
+        values = values[layers]
+    board.board(
+        BoardData(
+            values,
+            [unit.text for unit in attentions.units],
+            layers=layers,
+            every_layer=len(attentions.left),
+            quantity="Difference",
+            meaning="Blue: the left side attends there more. Orange: the right side does.",
+        ),
+        key=BOARD,
+    )
+
+
+def _head(values, texts: list[str], name: str, side: ComparedSide) -> None:
+    layers, heads = values.shape[:2]
+    layer = st.slider(f"Layer, {name}", 1, layers, min(3, layers), key=f"{name}_layer", bind="query-params") - 1
+    head = st.slider(f"Head, {name}", 1, heads, 1, key=f"{name}_head", bind="query-params") - 1
+    query, key, weight = extremes.strongest_edge(values[layer, head])
+    layout.chart(
+        figures.head(values[layer, head], texts),
+        key=f"{name} attention",
+        finding=f"In layer {layer + 1} head {head + 1} of {layout.escape(side.label)} the strongest edge is from "
+        f"*{layout.escape(texts[query])}* to *{layout.escape(texts[key])}* ({weight:.0%}; all alike would be "
+        f"{1 / len(texts):.0%}). Rows: from (query); columns: to (key). Pieces that the two vocabularies cut differently "
+        "are joined.",
+        alt=f"Attention map of layer {layer + 1}, head {head + 1} of {side.label}.",
+    )

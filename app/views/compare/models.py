@@ -1,29 +1,31 @@
-"""What a side of a comparison may be: any model on offer, a snapshot of its training, its random twin."""
+"""What a side of a comparison may be: any model on offer, a snapshot of its training, its random-init copy."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from app import layout, limits, session
-from model import Bert, Trace, checkpoint
+from app import limits, session
+from model import Bert, CheckpointError, Trace, checkpoint
+
+LISTED = 12  # models named in one sentence
 
 
 @dataclass(frozen=True)
-class Offer:
-    """A model by its label: a checkpoint folder, or the random twin of one."""
+class ModelOption:
+    """A model on offer: its label, a checkpoint folder, and whether its weights are drawn at random instead."""
 
     label: str
     path: Path
-    random: bool = False
+    random_init: bool = False
 
     def load(self) -> Bert:
         bert = session.load(self.path)
-        return session.twin(bert) if self.random else bert
+        return session.random_init_copy(bert) if self.random_init else bert
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """A model and a text on one side."""
 
     label: str
@@ -34,29 +36,61 @@ class Side:
     @property
     def key(self) -> tuple[str, str, str | None]:
         """What an answer about this side depends on."""
-        return self.bert.about.fingerprint, self.a, self.b
+        return self.bert.info.fingerprint, self.a, self.b
 
     @property
     def trace(self) -> Trace:
-        return session.traced(self.bert, self.a, self.b)
+        return session.trace_of(self.bert, self.a, self.b)
 
 
-def offered() -> dict[str, Offer]:
-    """Everything a side may be, by label; the snapshots of a training after the model they became."""
-    offers: list[Offer] = []
-    for found in session.models():
-        offers += [Offer(found.name, found.path), Offer(f"{found.name}, random weights", found.path, random=True)]
-        offers += [Offer(f"{found.name}, step {int(snapshot.name):,}", snapshot.path)
-                   for snapshot in checkpoint.inside(found.path / "snapshots") if snapshot.name.isdigit()]
-    return {offer.label: offer for offer in offers}
+def offered() -> dict[str, ModelOption]:
+    """Everything a side may be, by its slug in the address; the snapshots of a training after the model they became."""
+    options: dict[str, ModelOption] = {}
+    for info in session.models():
+        options[info.name] = ModelOption(info.name, info.path)
+        options[f"{info.name}~random"] = ModelOption(f"{info.name}, random weights", info.path, random_init=True)
+        for snapshot in checkpoint.inside(info.path / "snapshots"):
+            if snapshot.name.isdigit():
+                step = int(snapshot.name)
+                options[f"{info.name}~{step}"] = ModelOption(f"{info.name}, step {step:,}", snapshot.path)
+    return options
 
 
-def chosen(name: str, default: str, offers: dict[str, Offer]) -> Side:
-    """The inputs of one side; its text is the sidebar's until one is typed here."""
-    label = layout.choice(f"{name} model", list(offers), name.lower(), default)
-    typed = st.text_area(f"{name} text", "", key=f"{name.lower()}_text", bind="query-params", height=80,
-                         placeholder="As in the sidebar. Or one line; a second line makes it a pair.",
-                         max_chars=limits.TEXT_CHARACTERS)
-    lines = [line.strip() for line in (typed or "").splitlines() if line.strip()]
+def side(name: str, default: str, options: dict[str, ModelOption]) -> ComparedSide:
+    """The inputs of one side; its text is that above the page until one is typed here."""
+    option = options[_slug(name, default, options)]
+    text = st.text_area(
+        f"{name} text",
+        "",
+        key=f"{name.lower()}_text",
+        bind="query-params",
+        height=80,
+        placeholder="As above. Or one line; a second line makes it a pair.",
+        max_chars=limits.TEXT_CHARACTERS,
+    )
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
     a, b = (lines[0], " ".join(lines[1:]) or None) if lines else session.texts()
-    return Side(label, offers[label].load(), a, b)
+    return ComparedSide(option.label, option.load(), a, b)
+
+
+def _slug(name: str, default: str, options: dict[str, ModelOption]) -> str:
+    """The model of a side by its slug; one that the address names and that is not here is an error, never replaced."""
+    key, absent = name.lower(), f"{name.lower()} that is absent"
+    wanted = st.session_state.get(key) or st.session_state.get(absent) or st.query_params.get(key) or default
+    st.session_state[key] = wanted if wanted in options else None
+    st.session_state[absent] = None if wanted in options else wanted
+    slug = st.selectbox(
+        f"{name} model",
+        list(options),
+        format_func=lambda slug: options[slug].label,
+        key=key,
+        required=True,
+        placeholder="Choose one that is here",
+        persist_state="session",
+    )
+    if slug is None:
+        labels = [option.label for option in options.values()]
+        more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
+        raise CheckpointError(f"There is no model called {wanted} here. There are: {', '.join(labels[:LISTED])}{more}.")
+    st.query_params[key] = slug
+    return slug

@@ -1,56 +1,69 @@
-"""Predictions: the section of Compare where both sides guess a hidden word."""
+"""Predictions: the section of Compare where both sides predict a hidden word."""
 
-import numpy as np
 import streamlit as st
 
 from app import layout
 from app.figures import word_bars
-from app.views.compare.models import Side
-from model import MissingHead
+from app.views.compare.models import ComparedSide
+from model import MissingHeadError
 from model.tokenizer import MASK
 from probes import cloze, comparison
-from probes.cloze import showcase
+from probes.cloze import query
 
-SHOWN = 8
+LISTED = 8
 
 
-def section(left: Side, right: Side) -> None:
-    guesses = []
-    same = (left.a, left.b) == (right.a, right.b) and len(showcase.words(left.trace)) == len(showcase.words(right.trace))
-    shared = _hidden(left, "Hide a word on both sides") if same else None
+def section(left: ComparedSide, right: ComparedSide) -> None:
+    predictions = []
+    same = (left.a, left.b) == (right.a, right.b) and len(query.words(left.trace.encoding)) == len(
+        query.words(right.trace.encoding)
+    )
+    shared = _hidden_word(left, "Hide a word on both sides") if same else None
     for column, side in zip(st.columns(2, gap="large"), (left, right), strict=True):
         with column:
+            word = _hidden_word(side, f"Hide a word: {side.label}") if shared is None else shared
             try:
-                guesses.append(_guess(side, shared if same else _hidden(side, f"Hide a word: {side.label}")))
-            except MissingHead as problem:
-                st.info(layout.plain(str(problem)))
-    if len(guesses) == 2:
-        (p, left_words), (q, right_words) = guesses
-        even = comparison.agreement(p, left_words, np.full(len(left_words), 1 / len(left_words)), left_words)
-        st.metric("Probability that both predictions share",
-                  f"{comparison.agreement(p, left_words, q, right_words):.1%}",
-                  help="For every word of both vocabularies the smaller of its two probabilities, summed. 100 %: the same "
-                       "prediction. 0 %: no word in common.")
-        st.caption(f"Baseline: with a model that finds every word equally likely, the left side would share {even:.1%}.")
+                predictions.append((_prediction(side, word), side.bert.tokenizer.vocabulary))
+            except MissingHeadError as problem:
+                st.info(layout.escape(str(problem)))
+    if len(predictions) == 2:
+        (left_probabilities, left_words), (right_probabilities, right_words) = predictions
+        agreement = comparison.agreement(left_probabilities, left_words, right_probabilities, right_words)
+        st.metric(
+            "Probability that both predictions share",
+            f"{agreement:.1%}",
+            help="For every word of both vocabularies the smaller of its two probabilities, summed. 100 %: the same "
+            "prediction. 0 %: no word in common.",
+        )
+        st.caption(
+            f"{comparison.uniform_agreement(left_probabilities):.1%} is what the left side would share with a model that "
+            "finds every word equally likely: the baseline."
+        )
 
 
-def _hidden(side: Side, label: str) -> int:
-    names = dict(showcase.words(side.trace))
-    listed = list(names)
-    first = next((word for word in listed if names[word] == MASK), listed[len(listed) // 2])
-    return st.pills(label, listed, default=first, required=True, key=f"hide {label} {side.a}",
-                    format_func=lambda word: names[word])
+def _hidden_word(side: ComparedSide, label: str) -> int:
+    names = dict(query.words(side.trace.encoding))
+    words = list(names)
+    first = next((word for word in words if names[word] == MASK), words[len(words) // 2])
+    return st.pills(
+        label, words, default=first, required=True, key=f"hide {label} {side.a}", format_func=lambda word: names[word]
+    )
 
 
-def _guess(side: Side, hidden: int):
-    before, original, after = showcase.blanked(side.trace, hidden)
+def _prediction(side: ComparedSide, word: int):
+    """Draw the likeliest words of one side in place of a word, and return P of its whole vocabulary: (vocabulary,)."""
+    before, original, after = query.split_at(side.trace.encoding, word)
     encoding = side.bert.tokenizer.encode(f"{before}{MASK}{after}", side.b)
-    masks = cloze.masks(side.bert, encoding)
-    places = [masks[before.count(MASK)]]
-    best = cloze.best(side.bert, encoding, places, SHOWN)
-    layout.chart(word_bars.bars(best, cloze.vocabulary_word(side.bert, original)),
-                 key=f"guess {side.label} {side.a} {hidden}",
-                looking=f"What you are looking at: the guesses of {layout.plain(side.label)} for the hidden word; "
-                        f"*{layout.plain(original)}* is orange if it is among them.",
-                alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()))
-    return cloze.probabilities(side.bert, encoding, places)[0, : side.bert.tokenizer.size], side.bert.tokenizer.words
+    position = cloze.mask_positions(side.bert, encoding)[before.count(MASK)]
+    side.bert.require_mlm()
+    probabilities = cloze.probabilities(side.bert, encoding, [position])[0, : side.bert.tokenizer.vocab_size]
+    best = cloze.top_k(side.bert, probabilities, LISTED)
+    orange = "" if original == MASK else f"; *{layout.escape(original)}*, which stood there, is orange if it is listed"
+    layout.chart(
+        word_bars.bars(best, cloze.vocabulary_word(side.bert, original)),
+        key=f"guess {side.label} {side.a} {word}",
+        finding=f"*{layout.escape(best['word'][0])}* is the first choice of {layout.escape(side.label)} "
+        f"({best['probability'][0]:.0%}){orange}.",
+        alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()),
+    )
+    return probabilities

@@ -1,4 +1,4 @@
-"""How a prediction came about: layer by layer, where attention went, which words were used."""
+"""How a prediction came about: layer by layer, where attention went, which words mattered."""
 
 import streamlit as st
 
@@ -7,82 +7,138 @@ from app.figures import mask as figures
 from model import Bert
 from probes import cloze
 from probes.cloze import attribution, query
-from probes.cloze.attention_shift import refocus
-from probes.cloze.logit_lens import lens
-from probes.cloze.query import Question
+from probes.cloze.attention_shift import measure
+from probes.cloze.logit_lens import read_layers
+from probes.cloze.query import ClozeQuery
+from probes.heads import extremes
 
 
-def chosen(bert: Bert, asked: Question) -> tuple[int, int, str]:
-    """One asked position, the word to follow there (the true one, else the model's best), and what it is called."""
-    names = {}
-    for nth, blank in enumerate(asked.blanks):
-        for place, position in enumerate(blank.positions):
-            word = bert.tokenizer.words[blank.true[place]] if blank.true else "[MASK]"
-            names[position] = f"{nth + 1}: {word}"
+def target_piece(bert: Bert, cloze_query: ClozeQuery) -> tuple[int, int, str]:
+    """One position to predict, the id to follow there (of the original, else of the model's first choice), its text."""
+    gold = _gold_ids(cloze_query)
+    names = {
+        position: f"{number}: {bert.tokenizer.vocabulary[gold[position]] if position in gold else '[MASK]'}"
+        for number, target in enumerate(cloze_query.targets, start=1)
+        for position in target.positions
+    }
     position = next(iter(names))
     if len(names) > 1:
-        position = st.pills("Blank", list(names), default=position, required=True, key="blank",
-                            format_func=lambda place: layout.plain(names[place])) or position
-    true = {place: piece for blank in asked.blanks for place, piece in zip(blank.positions, blank.true, strict=False)}
-    word = true.get(position)
-    if word is None:
-        word = int(cloze.probabilities(bert, asked.encoding, [position])[0, :bert.tokenizer.size].argmax())
-    return position, word, bert.tokenizer.words[word]
+        position = (
+            st.pills(
+                "Blank",
+                list(names),
+                default=position,
+                required=True,
+                key="blank",
+                format_func=lambda position: layout.escape(names[position]),
+            )
+            or position
+        )
+    if position in gold:
+        return position, gold[position], bert.tokenizer.vocabulary[gold[position]]
+    word = str(cloze.predict(bert, cloze_query.encoding, [position], 1)["word"].iloc[0])
+    return position, bert.tokenizer.vocabulary.index(word), word
 
 
-def layers(bert: Bert, asked: Question) -> None:
-    """The logit lens and the rank of the true word by layer."""
-    texts = [token.text for token in asked.encoding.tokens]
-    read = session.answer(bert, "lens", (asked.encoding, tuple(asked.open.ids)),
-                        lambda: lens(bert, asked.encoding, asked.open.ids))
-    st.caption("What you are looking at: every layer read through the model's own masked-word head, as if it were the last. "
-               "Each cell is the best word there, stronger colour is surer; orange frames the asked positions. The right "
-               "column is what the model says; the left one has seen no context yet.")
-    st.html(figures.lens(read, texts, asked.positions))
-    known = [(place, query.spelling(bert, [piece])) for blank in asked.blanks
-             for place, piece in zip(blank.positions, blank.true, strict=False)]
-    if known:
-        places, names = zip(*known, strict=True)
-        layout.chart(figures.ranks(read, places, names), key="ranks",
-                    looking="What you are looking at: the rank of the true word after each layer; 1 is the first guess. "
-                            f"Chance is rank {bert.tokenizer.size // 2:,}, the middle of the vocabulary.",
-                    alt="Lines of the true word's rank by layer: " + "; ".join(
-                        f"{name} {', '.join(str(rank + 1) for rank in read.rank[:, place])}"
-                        for place, name in known))
+def _gold_ids(cloze_query: ClozeQuery) -> dict[int, int]:
+    """Position -> the id that stood there; positions that the text itself masks are left out."""
+    return {
+        position: gold_id
+        for target in cloze_query.targets
+        for position, gold_id in zip(target.positions, target.gold_ids, strict=False)
+    }
 
 
-def attention(bert: Bert, asked: Question) -> None:
+def layers(bert: Bert, cloze_query: ClozeQuery) -> None:
+    """The logit lens and the rank of the original word by layer."""
+    encoding, gold = cloze_query.encoding, _gold_ids(cloze_query)
+    lens = session.answer(
+        bert,
+        "lens",
+        (encoding, tuple(cloze_query.unmasked.ids)),
+        lambda: read_layers(bert, encoding, cloze_query.unmasked.ids),
+    )
+    first, last = cloze_query.positions[0], len(lens.words) - 1
+    best, early = (
+        f"*{layout.escape(lens.words[layer][first])}* ({lens.probability[layer, first]:.0%})" for layer in (last, 0)
+    )
+    st.caption(
+        f"{best} is the best word of the last layer for the first blank; of layer 0, which has seen no context yet, {early}."
+        " Every layer is read through the model's own masked-word head, as if it were the last: each cell is the best word "
+        "there, stronger colour is surer; orange frames the blanks."
+    )
+    st.html(figures.logit_lens(lens, [token.text for token in encoding.tokens], cloze_query.positions))
+    if gold:
+        names = {position: query.join_pieces(bert, [gold_id]) for position, gold_id in gold.items()}
+        position, name = next(iter(names.items()))
+        early, late = (int(lens.gold_rank[layer, position]) + 1 for layer in (0, last))
+        layout.chart(
+            figures.ranks(lens, list(names), list(names.values())),
+            key="ranks",
+            finding=f"*{layout.escape(name)}*, which stood there, is the model's choice number {late:,} at layer {last} and "
+            f"number {early:,} at layer 0; chance is {bert.tokenizer.vocab_size // 2:,}, the middle of the vocabulary.",
+            alt="Lines of the original word's rank by layer: "
+            + "; ".join(
+                f"{name} {', '.join(str(rank + 1) for rank in lens.gold_rank[:, position])}"
+                for position, name in names.items()
+            ),
+        )
+
+
+def attention(bert: Bert, cloze_query: ClozeQuery) -> None:
     """Attention before and after masking."""
-    found = session.answer(bert, "refocus", (asked.open, asked.encoding),
-                         lambda: refocus(bert, asked.open, asked.encoding))
-    count, heads = found.before.shape[:2]
-    layout.chart(figures.moved(found), key="moved",
-                looking="What you are looking at: the share of each head's attention that went elsewhere because the words "
-                        "were masked. Nothing masked is 0 %.",
-                alt=f"Heatmap of {count} layers by {heads} heads; the most moved is {found.moved.max():.0%}.")
-    busiest = int(found.moved.argmax())
+    before, after = cloze_query.unmasked, cloze_query.encoding
+    shift = session.answer(bert, "refocus", (before, after), lambda: measure(bert, before, after))
+    layers, heads = shift.before.shape[:2]
+    (strongest_layer, strongest_head), share = shift.largest
+    layout.chart(
+        figures.attention_shift(shift),
+        key="moved",
+        finding=f"Masking moved {shift.mean:.0%} of the attention on average, at most {share:.0%} (layer "
+        f"{strongest_layer + 1} head {strongest_head + 1}). With nothing masked it is 0 %.",
+        alt=f"Heatmap of {layers} layers by {heads} heads; the most moved is {share:.0%}.",
+    )
     left, right = st.columns(2)
-    layer = left.number_input("Layer", 1, count, busiest // heads + 1, key="moved_layer")
-    head = right.number_input("Head", 1, heads, busiest % heads + 1, key="moved_head")
-    texts = [token.text if token.text == other.text else f"{other.text}→{token.text}"
-             for token, other in zip(asked.encoding.tokens, asked.open.tokens, strict=True)]
-    layout.chart(figures.difference(found.difference[layer - 1, head - 1], texts), key="difference",
-                looking=f"What you are looking at: layer {layer}, head {head}, attention after masking minus before. Blue "
-                        "edges gained, orange ones lost; every row sums to zero.",
-                alt=f"Difference of attention in layer {layer}, head {head}.")
+    layer = left.number_input("Layer", 1, layers, strongest_layer + 1, key="moved_layer")
+    head = right.number_input("Head", 1, heads, strongest_head + 1, key="moved_head")
+    texts = [
+        token.text if token.text == original.text else f"{original.text}→{token.text}"
+        for token, original in zip(after.tokens, before.tokens, strict=True)
+    ]
+    origin, key, change = extremes.strongest_edge(shift.difference[layer - 1, head - 1])
+    layout.chart(
+        figures.difference(shift.difference[layer - 1, head - 1], texts),
+        key="difference",
+        finding=f"In layer {layer} head {head} the edge from *{layout.escape(texts[origin])}* to "
+        f"*{layout.escape(texts[key])}* changed most: {change:+.2f}. Blue edges gained, orange ones lost; every row sums to "
+        "zero.",
+        alt=f"Difference of attention in layer {layer}, head {head}.",
+    )
 
 
-def used(bert: Bert, asked: Question) -> None:
+def words(bert: Bert, cloze_query: ClozeQuery) -> None:
     """Occlusion and gradient × input side by side."""
-    position, word, name = chosen(bert, asked)
-    found = session.answer(bert, "attribution", (asked.encoding, position, word),
-                         lambda: attribution.attribution(bert, asked.encoding, position, word))
-    texts = [token.text for token in asked.encoding.tokens]
-    layout.chart(figures.attribution(found, texts, position), key="used",
-                looking=f"What you are looking at: what each word did for P({layout.plain(name)}) at the dotted line, "
-                        "measured in two ways. Above, each word is masked in turn and log P falls (blue: it helped). "
-                        "Below, the gradient at the embeddings times the embedding. Zero is a word that did nothing.",
-                alt="Bars of occlusion and gradient times input for each token.")
-    st.markdown(f"The two ways order the words with a rank correlation of **{found.correlation:.2f}** (Spearman, of the "
-                "sizes; 1 is the same order, 0 is no agreement). Where they disagree, neither is the explanation: "
-                "occlusion shows the model an input it may never see, the gradient looks only at the smallest change.")
+    encoding = cloze_query.encoding
+    position, token_id, name = target_piece(bert, cloze_query)
+    scores = session.answer(
+        bert,
+        "attribution",
+        (encoding, position, token_id),
+        lambda: attribution.compare(bert, encoding, position, token_id),
+    )
+    texts = [token.text for token in encoding.tokens]
+    strongest, fall = scores.strongest_by_occlusion
+    change = f"falls by {fall:.2f}" if fall >= 0 else f"rises by {-fall:.2f}"
+    layout.chart(
+        figures.attribution(scores, texts, position),
+        key="used",
+        finding=f"*{layout.escape(texts[strongest])}* mattered most for P({layout.escape(name)}) at the dotted line: with "
+        f"it masked, log P {change} nats; a word that did nothing is at 0. Above, each word is masked in turn (blue: it "
+        "helped). Below, the gradient at the embeddings times the embedding.",
+        alt="Bars of occlusion and gradient times input for each token.",
+    )
+    st.markdown(
+        f"The two ways order the words with a rank correlation of **{scores.correlation:.2f}** (Spearman, of the "
+        "sizes; 1 is the same order, 0 is no agreement). Where they disagree, neither is the explanation: "
+        "occlusion shows the model an input it may never see, the gradient knows only the smallest change."
+    )

@@ -1,6 +1,7 @@
-"""A document of the next-sentence page: every pair of its sentences, and their order found again."""
+"""A document of the next-sentence page: every pair of its sentences, and their order recovered."""
 
-import numpy as np
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
@@ -8,20 +9,26 @@ from app import jobs, layout, limits, session
 from app.figures import sentence_order as figures
 from app.jobs import panel
 from app.samples.pairs import DOCUMENTS
+from app.widgets import remembered_job
 from model import Bert
 from model.pretraining import corpus
-from probes import nextsentence
-from probes.nextsentence import lexical_overlap, sentence_order
+from probes.nextsentence import sentence_order
+from probes.nextsentence.sentence_order import DocumentOrder
+
+WORK = "app.work.nextsentence:order"
+MARGINS = "margins.npy"  # in the folder of the job
 
 
 def section(bert: Bert) -> None:
-    st.markdown("If the head knew what comes next, a shuffled text could be put in order again. Paste up to "
-                f"{sentence_order.MOST} sentences in their true order.")
+    st.markdown(
+        "If the head knew what comes next, a shuffled text could be put in order again. Paste up to "
+        f"{sentence_order.MOST} sentences in their true order."
+    )
     sentences = _sentences()
     sentence_order.check(sentences)
-    margins = _margins(bert, sentences)
-    if margins is not None:
-        _shown(margins, sentences)
+    document = _document_order(bert, sentences)
+    if document is not None:
+        _show(document, sentences)
 
 
 def _sentences() -> list[str]:
@@ -31,62 +38,82 @@ def _sentences() -> list[str]:
 
     st.pills("A text to start from", list(DOCUMENTS), key="nsp_document_choice", on_change=take)
     st.session_state.setdefault("nsp_document", next(iter(DOCUMENTS.values())))
-    text = st.text_area("The document", key="nsp_document", height=150, max_chars=limits.DOCUMENT_CHARACTERS,
-                        persist_state="session")
+    text = st.text_area(
+        "The document", key="nsp_document", height=150, max_chars=limits.DOCUMENT_CHARACTERS, persist_state="session"
+    )
     uploaded = st.file_uploader("Or a text file", type=["txt"], key="nsp_upload", max_upload_size=1)
     if uploaded is not None:
-        text = corpus.decoded(uploaded.getvalue())
-    return [sentence for line in text.splitlines() for sentence in corpus.sentences(line)]
+        text = corpus.decode_utf8(uploaded.getvalue())
+    return [sentence for line in text.splitlines() for sentence in corpus.split_sentences(line)]
 
 
-def _margins(bert: Bert, sentences: list[str]) -> np.ndarray | None:
-    """The matrix: at once for a short document, as a job for a longer one; None while that is not done."""
-    if len(sentences) <= limits.SENTENCES_AT_ONCE:
-        with st.spinner(f"Reading {len(sentences) * (len(sentences) - 1)} pairs …"):
-            return session.answer(bert, "order", tuple(sentences), lambda: sentence_order.matrix(bert, sentences))
-    sentence_order.pairs(bert, sentences)  # says at once what a job would only say later
-    arguments = {"checkpoint": session.source(), "sentences": sentences}
-    found = jobs.latest("app.work.nextsentence:order", arguments)
-    if found is None or found.folder.stat().st_mtime < session.changed():
-        count = len(sentences)
+def _document_order(bert: Bert, sentences: list[str]) -> DocumentOrder | None:
+    """At once for a short document, from a job for a longer one; None while that is not done."""
+    file = None
+    if len(sentences) > limits.SENTENCES_AT_ONCE:
+        sentence_order.pairs(bert, sentences)  # raises at once what a job would only say later
+        file = _margins_file(sentences)
+        if file is None:
+            return None
+
+    def compute() -> DocumentOrder:
+        with st.spinner(f"Reading {len(sentences) * (len(sentences) - 1):,} pairs …"):
+            margins = sentence_order.matrix(bert, sentences) if file is None else sentence_order.read_matrix(file)
+            return sentence_order.put_in_order(margins, sentences)
+
+    return session.answer(bert, "document order", tuple(sentences), compute)
+
+
+def _margins_file(sentences: list[str]) -> Path | None:
+    """What a job wrote about all pairs; a button for one that nobody ordered yet."""
+    arguments = {"checkpoint": session.checkpoint_path(), "sentences": sentences}
+    job, count = remembered_job.latest(WORK, arguments), len(sentences)
+    if job is None:
         if not st.button(f"Read all {count * (count - 1):,} pairs", type="primary", icon=":material/play_arrow:"):
             return None
-        found = jobs.find(jobs.submit("app.work.nextsentence:order", arguments, f"Order of {count} sentences"))
-    found = panel.job(found.id)
-    return sentence_order.squared(np.load(found.folder / "margins.npy")) if found.state == "done" else None
+        job = jobs.get(jobs.submit(WORK, arguments, f"Order of {count} sentences"))
+    job = panel.show(job.id)
+    return job.folder / MARGINS if job.state == "done" else None
 
 
-def _shown(margins: np.ndarray, sentences: list[str]) -> None:
-    count, links = len(sentences), sentence_order.links(margins)
-    found = {"greedy": sentence_order.recovered(links)}
-    if count <= sentence_order.EXACT:
-        found["exact"] = sentence_order.recovered(links, sentence_order.best)
-    best = list(found.values())[-1]
-    first, p = sentence_order.true_next_first(links), sentence_order.as_good_by_chance(best.tau, count)
-    by_words, by_chance = sentence_order.true_next_first(lexical_overlap.matrix(sentences)), 1 / (count - 1)
-    taus = {name: one.tau for name, one in found.items()} | {"shared words": sentence_order.by_overlap(sentences)}
+def _show(document: DocumentOrder, sentences: list[str]) -> None:
+    count, best = len(sentences), document.best
     left, right = st.columns([3, 2], gap="large")
     with left:
-        layout.chart(figures.matrix(nextsentence.probabilities(margins), sentences), key="nsp-matrix",
-                    looking="What you are looking at: P(IsNext) for every two sentences, row first, column second. Orange "
-                            "frames are the true next sentences; a head that knew them would colour only those. The true "
-                            f"next has the highest of its row in {first:.0%} of the rows (by shared words "
-                            f"{by_words:.0%}, by chance {by_chance:.0%}).",
-                    alt=f"Square map of {count} by {count} probabilities; the true next sentence has the highest of its "
-                        f"row in {first:.0%} of the rows.")
+        layout.chart(
+            figures.matrix(document.probabilities, sentences),
+            key="nsp-matrix",
+            finding=f"In {document.successor_accuracy:.0%} of the rows the true next sentence has the highest P(IsNext) (by "
+            f"shared words {document.overlap_successor_accuracy:.0%}, by chance {1 / (count - 1):.0%}). Rows: first "
+            "sentence; columns: second; orange frames: the true next ones.",
+            alt=f"Square map of {count} by {count} probabilities; the true next sentence has the highest of its "
+            f"row in {document.successor_accuracy:.0%} of the rows.",
+        )
     with right:
-        layout.chart(figures.agreement(taus, count), key="nsp-tau",
-                    looking="What you are looking at: how well the order found agrees with the true one (1 the same, 0 "
-                            f"chance, −1 reversed). A random order does as well as the model's {best.tau:+.2f} or better "
-                            f"with probability {p:.2g}. Shared words know no direction and are given the better one; so "
-                            f"favoured, a random order gets {sentence_order.chance_size(count):.2f} on average.",
-                    alt="; ".join(f"{name}: tau {value:+.2f}" for name, value in taus.items()))
+        layout.chart(
+            figures.agreement(document.taus, count),
+            key="nsp-tau",
+            finding=f"Kendall's τ of the recovered order is {best.tau:+.2f} (1 the same, 0 chance, −1 reversed); a random "
+            f"order does as well or better with probability {document.p_value:.2g}. Shared words get "
+            f"{document.overlap_tau:.2f}: they know no direction and count in the better one, where a random order gets "
+            f"{document.chance_tau:.2f} on average.",
+            alt="; ".join(f"{method}: tau {tau:+.2f}" for method, tau in document.taus.items()),
+        )
     st.markdown("**The text in the order the model would give it**")
-    st.dataframe(pd.DataFrame({"true place": [place + 1 for place in best.order],
-                               "sentence": [sentences[place] for place in best.order]}),
-                 hide_index=True, height="content", column_config={
-                     "true place": st.column_config.Column(width=100), "sentence": st.column_config.Column(width=1080)},
-                 alt="The sentences in the recovered order with their true places")
-    st.download_button("The matrix as CSV", pd.DataFrame(
-        nextsentence.probabilities(margins), index=range(1, count + 1), columns=range(1, count + 1)).to_csv(),
-        "next-sentence-matrix.csv", "text/csv", icon=":material/download:")
+    st.dataframe(
+        pd.DataFrame(
+            {"true place": [index + 1 for index in best.order], "sentence": [sentences[index] for index in best.order]}
+        ),
+        hide_index=True,
+        height="content",
+        column_config={"true place": st.column_config.Column(width=100), "sentence": st.column_config.Column(width=1080)},
+        alt="The sentences in the recovered order with their true places",
+    )
+    numbers = range(1, count + 1)
+    st.download_button(
+        "The matrix as CSV",
+        pd.DataFrame(document.probabilities, index=numbers, columns=numbers).to_csv(),
+        "next-sentence-matrix.csv",
+        "text/csv",
+        icon=":material/download:",
+    )

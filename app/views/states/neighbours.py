@@ -6,9 +6,10 @@ from app import jobs, layout, limits, session
 from app.figures import contexts as figures
 from app.jobs import panel
 from app.widgets import text_inputs
-from probes.states import neighbours
+from app.widgets.choice import choice
+from probes.states.neighbours import NeighbourIndex
 
-SHOWN = 15
+LISTED = 15
 WORK = "app.work.corpus_index:build"
 
 
@@ -19,47 +20,68 @@ def section() -> None:
         position = text_inputs.token(trace, "Token of the sentence", "near_token")
     with right:
         layer = text_inputs.layer(bert, "near_layer")
-    place = st.segmented_control("Look in", ["a text", "a corpus"], default="a text", required=True, key="near",
-                                 bind="query-params")
-    index = _corpus(layer) if place == "a corpus" else _text(layer)
+    source = choice("Look in", {"text": "a text", "corpus": "a corpus"}, key="near")
+    index = _corpus(layer) if source == "corpus" else _text(layer)
     if index is None:
         return
-    found = index.described(index.nearest(trace.hidden[layer, position], SHOWN))
-    st.caption(f"What you are looking at: the tokens whose state at layer {layer} points most nearly where "
-               f"*{layout.plain(trace.texts[position])}* points, among {len(index.places):,} tokens "
-               f"({index.bytes / 2**20:,.1f} MB in memory). Baseline: the mean cosine of all pairs is "
-               f"{index.typical():.2f}.")
-    st.html(figures.lines(found, "cosine"))
+    nearest = index.described(index.nearest(trace.hidden[layer, position], LISTED))
+    best = nearest.iloc[0]
+    st.caption(
+        f"*{layout.escape(best['at'])}* is nearest to *{layout.escape(trace.wordpieces[position])}* at layer {layer}: "
+        f"cosine {best['cosine']:.2f}; the mean of all pairs is {index.typical():.2f}. Searched: {len(index.places):,} "
+        f"tokens ({index.bytes / 2**20:,.1f} MB in memory)."
+    )
+    st.html(figures.lines(nearest, "cosine"))
 
 
-def _text(layer: int) -> neighbours.Index:
-    return neighbours.Index.of(session.gathered(text_inputs.passage("near_text")), layer)
+def _text(layer: int) -> NeighbourIndex:
+    return NeighbourIndex.of(session.token_contexts(text_inputs.passage("near_text")), layer)
 
 
-def _corpus(layer: int) -> neighbours.Index | None:
+def _corpus(layer: int) -> NeighbourIndex | None:
     """The index of an uploaded corpus once it is there; until then the way to it."""
-    checkpoint, id = session.source(), st.query_params.get("corpus", "")
+    checkpoint, id = session.checkpoint_path(), st.query_params.get("corpus", "")
     with st.expander("Index a corpus", icon=":material/upload_file:", expanded=not jobs.exists(id)):
-        uploaded = st.file_uploader("A text file in UTF-8, up to 50 MB", type=["txt"], key="near_file")
-        tokens = st.select_slider("Tokens to keep, drawn over the whole file", list(limits.CORPUS_TOKENS),
-                                  value=limits.CORPUS_TOKENS[1], format_func=lambda count: f"{count:,}", key="near_tokens")
-        config = session.bert().config
-        size = tokens * config.hidden_size * 2 * (config.num_hidden_layers + 1)
-        st.caption(f"Kept on disk: up to {size / 2**20:,.0f} MB for all layers; in memory "
-                   f"{tokens * config.hidden_size * 4 / 2**20:,.0f} MB while a layer is searched.")
-        if st.button("Index it", disabled=uploaded is None, icon=":material/play_circle:") and uploaded is not None:
-            id = jobs.submit(WORK, {"checkpoint": checkpoint, "tokens": tokens}, f"Index of {uploaded.name}",
-                             {"corpus.txt": uploaded.getvalue()})
-            st.query_params["corpus"] = id
+        id = _order(checkpoint) or id
     if not jobs.exists(id):
         return None
-    job = panel.job(id)
-    if (job.work != WORK or job.arguments.get("checkpoint") != checkpoint
-            or job.folder.stat().st_mtime < session.changed()):
-        st.info("The corpus in this address was indexed with another model, or before this one was last written: choose "
-                "that model, or index it again.")
+    job = panel.show(id)
+    if (
+        job.work != WORK
+        or job.arguments.get("checkpoint") != checkpoint
+        or job.folder.stat().st_mtime < session.model_modified()
+    ):
+        st.info(
+            "The corpus in this address was indexed with another model, or before this one was last written: choose "
+            "that model, or index it again."
+        )
         return None
     if job.state != "done":
         return None
-    st.caption(f"Read: {job.last.get('sentences', 0):,} of the {job.last.get('of', 0):,} sentences of the file.")
+    progress = job.last_progress
+    st.caption(f"{progress.get('sentences', 0):,} of the {progress.get('of', 0):,} sentences of the file are indexed.")
     return session.index(job.folder, layer)
+
+
+def _order(checkpoint: str) -> str:
+    """A file and how much of it to index; the id of the job once it is ordered."""
+    upload = st.file_uploader("A text file in UTF-8, up to 50 MB", type=["txt"], key="near_file")
+    tokens = st.select_slider(
+        "Tokens to index, sampled over the whole file",
+        list(limits.CORPUS_TOKENS),
+        value=limits.CORPUS_TOKENS[1],
+        format_func=lambda count: f"{count:,}",
+        key="near_tokens",
+    )
+    config = session.bert().config
+    on_disk = tokens * config.hidden_size * 2 * (config.num_hidden_layers + 1)
+    st.caption(
+        f"On disk: up to {on_disk / 2**20:,.0f} MB for all layers; in memory "
+        f"{tokens * config.hidden_size * 4 / 2**20:,.0f} MB while a layer is searched."
+    )
+    if not st.button("Index it", disabled=upload is None, icon=":material/play_circle:") or upload is None:
+        return ""
+    arguments = {"checkpoint": checkpoint, "tokens": tokens}
+    id = jobs.submit(WORK, arguments, f"Index of {upload.name}", {"corpus.txt": upload.getvalue()})
+    st.query_params["corpus"] = id
+    return id

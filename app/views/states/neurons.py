@@ -7,7 +7,7 @@ from app.figures import contexts as figures
 from app.widgets import text_inputs
 from probes.states import neurons
 
-SHOWN = 15
+LISTED = 15
 
 
 def section() -> None:
@@ -17,27 +17,48 @@ def section() -> None:
         position = text_inputs.token(trace, "Token", "neuron_token")
     with right:
         layer = text_inputs.layer(bert, "neuron_layer", first=1, at=min(4, bert.config.num_hidden_layers)) - 1
-    strongest = session.answer(bert, "neurons", (*session.texts(), layer, position), lambda: neurons.strongest(
-        neurons.activations(bert, trace.encoding)[layer], position, SHOWN))
+    strongest = session.answer(
+        bert,
+        "neurons",
+        (*session.texts(), layer, position),
+        lambda: neurons.top_neurons(neurons.activations(bert, trace.encoding)[layer], position, LISTED),
+    )
+    first = strongest.iloc[0]
     left, right = st.columns(2, gap="large")
     with left:
-        layout.chart(figures.neurons(strongest), key="strongest",
-                    looking=f"What you are looking at: the {len(strongest)} of {bert.config.intermediate_size:,} "
-                            f"feed-forward neurons of layer {layer + 1} that fire most at "
-                            f"*{layout.plain(trace.texts[position])}*, and what the same neurons do elsewhere in this text.",
-                    alt=f"Bars of the strongest neurons of layer {layer + 1} at {trace.texts[position]}.")
+        layout.chart(
+            figures.neurons(strongest),
+            key="strongest",
+            finding=f"Neuron {int(first['neuron']) + 1} of layer {layer + 1} fires most at "
+            f"*{layout.escape(trace.wordpieces[position])}*: {first['activation']:.2f}, beside {first['elsewhere']:.2f} on "
+            f"average at the other tokens. The {len(strongest)} strongest of {bert.config.intermediate_size:,} "
+            "feed-forward neurons are listed.",
+            alt=f"Bars of the strongest neurons of layer {layer + 1} at {trace.wordpieces[position]}.",
+        )
     with right:
-        _exciters(layer, int(strongest["neuron"].iloc[0]))
+        _top_tokens(layer, int(first["neuron"]))
 
 
-def _exciters(layer: int, first: int) -> None:
+def _top_tokens(layer: int, strongest: int) -> None:
+    """The tokens of a text that excite one neuron; the strongest of the chart unless another is typed."""
     bert = session.bert()
-    typed = st.number_input("Neuron", 1, bert.config.intermediate_size, None, key="neuron", bind="query-params",
-                            placeholder=f"{first + 1}, the strongest")
-    chosen = first if typed is None else typed - 1
+    number = st.number_input(
+        "Neuron",
+        1,
+        bert.config.intermediate_size,
+        None,
+        key="neuron",
+        bind="query-params",
+        placeholder=f"{strongest + 1}, the strongest",
+    )
+    neuron = strongest if number is None else number - 1
     passage = text_inputs.passage("neuron_text")
-    found = session.answer(bert, "exciters", (passage, layer, chosen),
-                         lambda: neurons.exciters(bert, passage, layer, chosen, SHOWN))
-    st.caption(f"What you are looking at: the tokens of a text that excite neuron {chosen + 1} of layer {layer + 1} most. "
-               f"Baseline: its mean over all tokens of the text is {found['mean'].iloc[0]:.2f}.")
-    st.html(figures.lines(found, "activation", float(found["activation"].max())))
+    tokens = session.answer(
+        bert, "exciters", (passage, layer, neuron), lambda: neurons.top_tokens(bert, passage, layer, neuron, LISTED)
+    )
+    best = tokens.iloc[0]
+    st.caption(
+        f"*{layout.escape(best['at'])}* excites neuron {neuron + 1} of layer {layer + 1} most: {best['activation']:.2f}, "
+        f"beside {best['mean']:.2f} on average over all tokens of the text."
+    )
+    st.html(figures.lines(tokens, "activation", float(best["activation"])))

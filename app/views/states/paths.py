@@ -6,45 +6,60 @@ from app import layout, session
 from app.figures import paths as figures
 from app.figures import theme
 from app.widgets import text_inputs
+from app.widgets.choice import choice, choices
+from model import Trace
 from probes.states import geometry
+
+MAX_FOLLOWED = 5
 
 
 def section() -> None:
     trace = session.trace()
-    names = [f"{token.position} · {token.text}" for token in trace.tokens]
     left, middle, right = st.columns([2, 2, 5])
-    flat = left.segmented_control("Dimensions", ["2-D", "3-D"], default="2-D", required=True, key="dimensions",
-                                  bind="query-params")
-    fitted = middle.segmented_control("Axes fitted on", ["all layers", "each layer"], default="all layers",
-                                      required=True, key="axes", bind="query-params")
-    own = [token.position for token in trace.tokens if not token.special]
-    start = own[1:2] or own[:1]
-    text_inputs.renew("followed", trace, start)
-    followed = right.multiselect("Follow the path of", list(range(len(names))), default=start,
-                                 format_func=lambda place: names[place], max_selections=5, key="followed",
-                                 bind="query-params")
-    axes = 3 if flat == "3-D" else 2
-    shared = fitted == "all layers"
-    found = session.answer(session.bert(), "paths", (*session.texts(), shared, axes), lambda: (
-        geometry.shared_paths if shared else geometry.layer_paths)(trace.hidden, axes))
-    kept = f"{found.overall.sum():.0%}"
-    said = (f"one PCA over all layers, so a step is a real movement; these {axes} axes keep {kept} of the variance of all "
-            "layers together." if shared else
-            f"a PCA of each layer alone, so each picture is the best of its layer and only its shape counts; the {axes} "
-            f"axes keep {kept} of the variance within layers.")
-    layout.chart(figures.animated(found, trace.texts, _groups(trace), followed), key="paths",
-                looking=f"What you are looking at: every token at one layer; press play or drag the slider. It is {said} "
-                        "Each axis says what share of the current layer it shows: the rest of the truth is not in the "
-                        "picture.",
-                alt=f"{len(names)} tokens in {axes} dimensions at layers 0 to {len(found.points) - 1}, {kept} of the "
-                    "variance shown.")
+    with left:
+        axes = int(choice("Dimensions", {"2": "2-D", "3": "3-D"}, key="dimensions"))
+    with middle:
+        shared = choice("Axes fitted on", {"all": "all layers", "each": "each layer"}, key="axes") == "all"
+    with right:
+        followed = _followed(trace)
+    paths = session.answer(
+        session.bert(),
+        "paths",
+        (*session.texts(), shared, axes),
+        lambda: (geometry.shared_paths if shared else geometry.layer_paths)(trace.hidden, axes),
+    )
+    explained = f"{paths.explained_variance:.0%}"
+    meaning = (
+        f"{explained} of the variance of all layers together lies along these {axes} axes: one PCA over all layers, so a "
+        "step is a real movement."
+        if shared
+        else f"{explained} of the variance within layers lies along these {axes} axes: a PCA of each layer alone, so each "
+        "picture is the best of its layer and only its shape counts."
+    )
+    layout.chart(
+        figures.animated(paths, trace.wordpieces, _groups(trace), followed),
+        key="paths",
+        finding=f"{meaning} The rest is not in the picture; each axis says its share of the layer on screen. Press play or "
+        "drag the slider.",
+        alt=f"{len(trace.tokens)} tokens in {axes} dimensions at layers 0 to {len(paths.points) - 1}, {explained} of the "
+        "variance shown.",
+    )
 
 
-def _groups(trace) -> list[figures.Group]:
-    special = [token.position for token in trace.tokens if token.special]
-    groups = [figures.Group("[CLS] and [SEP]", "#868e96", special)]
-    for segment, colour in enumerate((theme.ACCENT, theme.SECOND)):
-        members = [token.position for token in trace.tokens if not token.special and token.segment == segment]
+def _followed(trace: Trace) -> list[int]:
+    """The positions whose paths are drawn; to begin with the second word, or the only one."""
+    words = [str(token.position) for token in trace.tokens if not token.is_special]
+    start = words[1:2] or words[:1]
+    text_inputs.reset_if_tokens_changed("followed", trace, start)
+    names = {str(token.position): f"{token.position} · {token.text}" for token in trace.tokens}
+    return [int(slug) for slug in choices("Follow the path of", names, "followed", start, MAX_FOLLOWED)]
+
+
+def _groups(trace: Trace) -> list[figures.PointGroup]:
+    special = [token.position for token in trace.tokens if token.is_special]
+    groups = [figures.PointGroup("[CLS] and [SEP]", "#868e96", special)]
+    for segment, colour in enumerate((theme.ACCENT, theme.HIGHLIGHT)):
+        members = [token.position for token in trace.tokens if not token.is_special and token.segment == segment]
         if members:
-            groups.append(figures.Group(f"sentence {'AB'[segment]}", colour, members))
+            groups.append(figures.PointGroup(f"sentence {'AB'[segment]}", colour, members))
     return groups

@@ -1,4 +1,4 @@
-"""One word, many senses: the section of Hidden states where a word is followed through its contexts."""
+"""Word senses: from which layer on does the model keep the senses of a word apart?"""
 
 import streamlit as st
 
@@ -6,63 +6,81 @@ from app import layout, session
 from app.figures import paths as moving
 from app.figures import states as figures
 from app.figures import theme
-from app.samples import senses as samples
+from app.samples.senses import SENSES
 from app.widgets import text_inputs
-from model import Bert, InputProblem
+from app.widgets.choice import choice
+from model import Bert, InputError
 from probes.states import geometry, word_senses
+from probes.states.word_senses import LabelledUses, WordUses
 
 
 def section() -> None:
-    left, right = st.columns([2, 3])
-    preset = left.segmented_control("Begin with", list(samples.SENSES), default="bank", required=True, key="preset",
-                                    bind="query-params", on_change=_begin) or "bank"
-    word = right.text_input("Word", preset, key="word", bind="query-params", max_chars=60)
-    with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
-        typed = text_inputs.box(samples.SENSES[preset], "uses")
-    labelled = word_senses.parsed(typed)
-    bert, sentences = session.bert(), text_inputs.bounded(list(labelled.sentences))
-    found = session.answer(bert, "uses", (word, sentences), lambda: word_senses.uses(bert, word, sentences))
-    labels = [labelled.labels[sentence] for sentence in found.sentence]
-    missing = len(labelled.sentences) - len(set(found.sentence.tolist()))
+    word, labelled = _inputs()
+    bert, sentences = session.bert(), text_inputs.limit_sentences(list(labelled.sentences))
+    uses = session.answer(bert, "uses", (word, sentences), lambda: word_senses.uses(bert, word, sentences))
+    labels = [labelled.labels[sentence] for sentence in uses.sentence]
+    missing = len(labelled.sentences) - len(set(uses.sentence.tolist()))
     if missing:
-        layout.notes(f"{missing} of the sentences do not contain “{word}” and are left out.")
+        layout.input_note(f"{missing} of the sentences do not contain “{word}” and are left out.")
     left, right = st.columns(2, gap="large")
     with left:
-        _map(found, labels, labelled.names)
+        _map(uses, labels, labelled.names)
     with right:
-        _separation(bert, found, labels)
+        _separation(bert, uses, labels)
 
 
-def _begin() -> None:
-    """A preset brings its word and its sentences."""
-    st.session_state["word"] = st.session_state["preset"]
-    st.session_state["uses"] = samples.SENSES[st.session_state["preset"]]
+def _inputs() -> tuple[str, LabelledUses]:
+    """A sample, or the reader's own word and sentences; all three stand in the address."""
+    left, right = st.columns([2, 3])
+    with left:
+        sample = choice("Begin with", {name: name for name in SENSES}, key="preset", on_change=_take_sample)
+    word = right.text_input("Word", sample, key="word", bind="query-params", max_chars=60)
+    with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
+        text = text_inputs.sentence_box(SENSES[sample], "uses")
+    return word, word_senses.parse(text)
 
 
-def _map(found: word_senses.Uses, labels: list[int], names: tuple[str, ...]) -> None:
-    each = geometry.layer_paths(found.vectors)
-    groups = [moving.Group(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
-              for sense, name in enumerate(names)
-              if (members := [use for use, label in enumerate(labels) if label == sense])]
-    texts = [found.sentences[sentence] for sentence in found.sentence]
-    layout.chart(moving.animated(each, [""] * len(texts), groups, hover=texts), key="uses_map",
-                looking=f"What you are looking at: each point is “{layout.plain(found.word)}” in one sentence (hover to "
-                        "read it); the axes are the best two of each layer, and say how much of it they show.",
-                alt=f"{len(texts)} uses of {found.word} in two dimensions at each layer, coloured by sense.")
+def _take_sample() -> None:
+    sample = st.session_state["preset"]
+    st.session_state.update(word=sample, uses=SENSES[sample])
 
 
-def _separation(bert: Bert, found: word_senses.Uses, labels: list[int]) -> None:
+def _map(uses: WordUses, labels: list[int], names: tuple[str, ...]) -> None:
+    paths = geometry.layer_paths(uses.vectors)
+    groups = [
+        moving.PointGroup(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
+        for sense, name in enumerate(names)
+        if (members := [use for use, label in enumerate(labels) if label == sense])
+    ]
+    texts = [uses.sentences[sentence] for sentence in uses.sentence]
+    layout.chart(
+        moving.animated(paths, [""] * len(texts), groups, hover=texts),
+        key="uses_map",
+        finding=f"{paths.explained_variance:.0%} of the variance within layers is on screen: the best two axes of each "
+        f"layer. Each of the {len(texts)} points is “{layout.escape(uses.word)}” in one sentence (hover to read it).",
+        alt=f"{len(texts)} uses of {uses.word} in two dimensions at each layer, coloured by sense.",
+    )
+
+
+def _separation(bert: Bert, uses: WordUses, labels: list[int]) -> None:
     try:
-        apart = session.answer(bert, "separation", (found.word, found.sentences, tuple(labels)),
-                             lambda: word_senses.separation(found.vectors, labels))
-    except InputProblem as problem:
-        st.info(layout.plain(str(problem)))
+        separation = session.answer(
+            bert,
+            "separation",
+            (uses.word, uses.sentences, tuple(labels)),
+            lambda: word_senses.separation(uses.vectors, labels),
+        )
+    except InputError as problem:
+        st.info(layout.escape(str(problem)))
         return
-    best = int(apart.silhouette.argmax())
-    layout.chart(figures.separation(apart), key="separation",
-                looking=f"What you are looking at: how far the senses lie apart (mean silhouette by cosine; 1: tight and "
-                        f"far apart, 0: mixed). Most separate at layer {best}: {apart.silhouette[best]:.2f}, p = "
-                        f"{apart.p[best]:.3f}. Grey: the same vectors with the senses dealt at random 200 times. At layer 0 "
-                        "only the place of the word tells its uses apart.",
-                alt=f"Separation of the senses by layer, largest {apart.silhouette[best]:.2f} at layer {best}, with the "
-                    "band of random labellings.")
+    layer = separation.best_layer
+    best = f"{separation.silhouette[layer]:.2f}"
+    layout.chart(
+        figures.sense_separation(separation),
+        key="separation",
+        finding=f"The senses of *{layout.escape(uses.word)}* lie furthest apart at **layer {layer}**: silhouette {best} "
+        f"(1 apart, 0 mixed; p = {separation.p_value[layer]:.3f}), beside {separation.null_mean[layer]:z.2f} for random "
+        f"labellings (grey) and {separation.silhouette[0]:z.2f} at layer 0, where only the position of the word tells its "
+        "uses apart.",
+        alt=f"Separation of the senses by layer, largest {best} at layer {layer}, with the band of random labellings.",
+    )

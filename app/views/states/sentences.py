@@ -1,6 +1,5 @@
 """Sentences: the section of Hidden states where whole sentences are compared."""
 
-import numpy as np
 import streamlit as st
 
 from app import layout, limits, session
@@ -8,35 +7,43 @@ from app.figures import contexts as concordance
 from app.figures import states as figures
 from app.samples import senses
 from app.widgets import text_inputs
+from app.widgets.choice import choice
 from probes.states import geometry, sentence_vectors, token_contexts
 
-POOLINGS = {"mean of the tokens": "mean", "[CLS]": "cls"}
+POOLINGS = {"mean": "mean of the tokens", "cls": "[CLS]"}
 
 
 def section() -> None:
     bert = session.bert()
     left, right = st.columns([2, 3])
-    kind = left.segmented_control("One vector for a sentence", list(POOLINGS), default="mean of the tokens", required=True,
-                                  key="pooling", bind="query-params") or "mean of the tokens"
+    with left:
+        pooling = choice("One vector for a sentence", POOLINGS, key="pooling")
     with right:
         layer = text_inputs.layer(bert, "sentence_layer")
     with st.expander(f"The sentences: up to {limits.PASTED_SENTENCES}", icon=":material/article:"):
-        typed = text_inputs.box(senses.TOPICS, "many")
-    texts = text_inputs.bounded(token_contexts.split(typed))
-    vectors = session.answer(bert, "sentences", (texts, layer, kind),
-                           lambda: sentence_vectors.vectors(bert, texts, layer, POOLINGS[kind]))
+        text = text_inputs.sentence_box(senses.TOPICS, "many")
+    texts = text_inputs.limit_sentences(token_contexts.split(text))
+    vectors = session.answer(
+        bert, "sentences", (texts, layer, pooling), lambda: sentence_vectors.vectors(bert, texts, layer, pooling)
+    )
+    cosines = geometry.cosine(vectors)
+    first, second, cosine = geometry.nearest_pair(cosines)
     left, right = st.columns(2, gap="large")
-    numbers = [str(number) for number in range(1, len(texts) + 1)]
     with left:
-        similar = figures.square(geometry.cosine(vectors), numbers, cell=15, every=1 + len(texts) // 12)
-        layout.chart(similar, key="sentence_cosines",
-                    looking=f"What you are looking at: the cosine of every two sentences at layer {layer}. Baseline: the "
-                            f"mean of all pairs is {geometry.anisotropy(vectors):.2f}.",
-                    alt=f"Square map of the cosines of {len(texts)} sentences.")
+        numbers = [str(number) for number in range(1, len(texts) + 1)]
+        layout.chart(
+            figures.similarity_map(cosines, numbers, cell=15, every=1 + len(texts) // 12),
+            key="sentence_cosines",
+            finding=f"Sentences {first + 1} and {second + 1} are most alike at layer {layer}: cosine {cosine:.2f}; the mean "
+            f"of all pairs is {geometry.anisotropy(vectors):.2f}.",
+            alt=f"Square map of the cosines of {len(texts)} sentences.",
+        )
     with right:
         pca = geometry.PCA(2).fit(vectors)
-        layout.chart(figures.sentence_map(pca.transform(vectors), pca.explained_, texts), key="sentence_map",
-                    looking=f"What you are looking at: the same sentences as points; the two axes show "
-                            f"{np.sum(pca.explained_):.0%} of the variance.",
-                    alt=f"Map of {len(texts)} sentences, {np.sum(pca.explained_):.0%} of the variance shown.")
+        layout.chart(
+            figures.sentence_map(pca.transform(vectors), pca.explained_variance_ratio_, texts),
+            key="sentence_map",
+            finding=f"{pca.explained_variance:.0%} of the variance is on these two axes; each point is a sentence.",
+            alt=f"Map of {len(texts)} sentences, {pca.explained_variance:.0%} of the variance shown.",
+        )
     st.html(concordance.numbered(texts))

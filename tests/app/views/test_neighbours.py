@@ -10,9 +10,10 @@ from app.views.states import neighbours
 
 
 def _page():
-    from app import layout
+    from app import input_bar, navigation
     from app.views.states import neighbours
-    layout.sidebar()
+
+    input_bar.show(navigation.entry("attention"))
     neighbours.section()
 
 
@@ -25,18 +26,22 @@ def opened(**query: str) -> AppTest:
     return app
 
 
-def test_an_index_of_a_model_that_was_written_since_is_not_searched(little, monkeypatch, tmp_path):
-    folder = little.save(tmp_path / "models" / "mine")
+def test_an_index_of_a_model_that_was_written_since_is_not_searched(tiny_bert, monkeypatch, tmp_path):
+    folder = tiny_bert.save(tmp_path / "models" / "mine")
     monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path / "runs"))
-    id = jobs.submit(neighbours.WORK, {"checkpoint": str(folder), "tokens": 100}, "Index",
-                     {"corpus.txt": b"the cat sat on the mat . my dog ran ."})
-    while jobs.find(id).busy:
+    id = jobs.submit(
+        neighbours.WORK,
+        {"checkpoint": str(folder), "tokens": 100},
+        "Index",
+        {"corpus.txt": b"the cat sat on the mat . my dog ran ."},
+    )
+    while jobs.get(id).is_active:
         time.sleep(0.1)
-    assert jobs.find(id).state == "done", jobs.find(id).problem
-    asked = {"model": "mine", "a": "the cat", "b": "", "near": "a corpus", "corpus": id}
-    assert not opened(**asked).info
+    assert jobs.get(id).state == "done", jobs.get(id).problem
+    query = {"model": "mine", "a": "the cat", "b": "", "near": "corpus", "corpus": id}
+    assert not opened(**query).info
     later = time.time() + 60
     os.utime(folder / "config.json", (later, later))
-    (said,) = opened(**asked).info
-    assert "before this one was last written" in said.value
+    (info,) = opened(**query).info
+    assert "before this one was last written" in info.value

@@ -23,8 +23,10 @@ def pairs() -> pd.DataFrame:
 def reader(pairs) -> Bert:
     """A random BERT whose vocabulary is the words of the pairs: every word is one piece."""
     words = {word for text in [*pairs["good"], *pairs["bad"]] for word in split(text)}
-    pieces = tokenizer.from_words(sorted(words))
-    return Bert.random(BertConfig(pieces.size, 32, 2, 4, 64, 32, initializer_range=0.2), pieces, 3).requires_grad_(False)
+    pieces = tokenizer.from_vocabulary(sorted(words))
+    return Bert.random_init(
+        BertConfig(pieces.vocab_size, 32, 2, 4, 64, 32, initializer_range=0.2), pieces, 3
+    ).requires_grad_(False)
 
 
 def split(text: str) -> list[str]:
@@ -39,12 +41,12 @@ def changed(row) -> tuple[list[str], list[str]]:
 
 def planted(reader: Bert, word: str) -> Bert:
     """A BERT that expects one word everywhere, whatever stands around."""
-    bert = Bert.random(reader.config, reader.tokenizer, 0).requires_grad_(False)
+    bert = Bert.random_init(reader.config, reader.tokenizer, 0).requires_grad_(False)
     assert bert.mlm is not None
     with torch.no_grad():
         for parameter in bert.parameters():
             parameter.zero_()
-        bert.mlm.bias[bert.tokenizer.pieces(word)] = 5.0
+        bert.mlm.bias[bert.tokenizer.piece_ids(word)] = 5.0
     return bert
 
 
@@ -70,11 +72,11 @@ class TestPairs:
             assert one_word or (sorted(good) == sorted(bad) and len(changed(row)[0]) <= 5), row.good
 
     def test_a_pair_has_equally_many_pieces_in_the_shipped_vocabulary(self, pairs, english):
-        pieces = english.tokenizer.pieces
+        pieces = english.tokenizer.piece_ids
         assert sum(len(pieces(row.good)) == len(pieces(row.bad)) for row in pairs.itertuples()) >= 170
 
     def test_the_shipped_vocabulary_knows_every_word(self, pairs, english):
-        ids = {piece for text in [*pairs["good"], *pairs["bad"]] for piece in english.tokenizer.pieces(text)}
+        ids = {piece for text in [*pairs["good"], *pairs["bad"]] for piece in english.tokenizer.piece_ids(text)}
         assert not ids & english.tokenizer.special_ids
 
     @pytest.mark.parametrize("phenomenon", AGREEMENT)
@@ -85,10 +87,14 @@ class TestPairs:
 
     @pytest.mark.parametrize("forms", NUMBER)
     def test_each_of_two_forms_is_good_about_as_often_as_it_is_bad(self, pairs, forms):
-        one, other = forms.split()
-        good = Counter(word for row in pairs.itertuples() if {word for side in changed(row) for word in side} == {one, other}
-                       for word in changed(row)[0])
-        assert min(good[one], good[other]) >= 1 and abs(good[one] - good[other]) <= 2
+        singular, plural = forms.split()
+        good = Counter(
+            word
+            for row in pairs.itertuples()
+            if {word for side in changed(row) for word in side} == {singular, plural}
+            for word in changed(row)[0]
+        )
+        assert min(good[singular], good[plural]) >= 1 and abs(good[singular] - good[plural]) <= 2
 
     def test_himself_and_herself_are_good_equally_often(self, pairs):
         good = Counter(changed(row)[0][0] for row in pairs[pairs["phenomenon"] == "reflexives"].itertuples())
@@ -106,26 +112,31 @@ class TestPairs:
 
 class TestCheck:
     def test_a_model_with_a_planted_preference_gets_every_pair_right(self, reader):
-        some = pd.DataFrame({"phenomenon": ["verb", "verb", "noun"],
-                             "good": ["The windows are open.", "My parents are late.", "These are apples."],
-                             "bad": ["The windows is open.", "My parents is late.", "These is apples."]})
-        right = grammar.check(planted(reader, "are"), some).table()
-        wrong = grammar.check(planted(reader, "is"), some).table()
-        assert right["phenomenon"].tolist() == ["verb", "noun", grammar.OVERALL]
-        assert right["share"].tolist() == [1, 1, 1] and wrong["share"].tolist() == [0, 0, 0]
-        assert right["pairs"].tolist() == [2, 1, 3]
+        minimal_pairs = pd.DataFrame(
+            {
+                "phenomenon": ["verb", "verb", "noun"],
+                "good": ["The windows are open.", "My parents are late.", "These are apples."],
+                "bad": ["The windows is open.", "My parents is late.", "These is apples."],
+            }
+        )
+        prefers_good = grammar.check(planted(reader, "are"), minimal_pairs).table()
+        prefers_bad = grammar.check(planted(reader, "is"), minimal_pairs).table()
+        assert prefers_good["phenomenon"].tolist() == ["verb", "noun", grammar.OVERALL]
+        assert prefers_good["accuracy"].tolist() == [1, 1, 1]
+        assert prefers_bad["accuracy"].tolist() == [0, 0, 0]
+        assert prefers_good["pairs"].tolist() == [2, 1, 3]
 
     def test_no_preference_is_not_right(self, reader):
-        one = pd.DataFrame({"phenomenon": ["verb"], "good": ["We were late."], "bad": ["We was late."]})
-        assert grammar.check(planted(reader, "tea"), one).table()["share"].tolist() == [0, 0]
+        minimal_pair = pd.DataFrame({"phenomenon": ["verb"], "good": ["We were late."], "bad": ["We was late."]})
+        assert grammar.check(planted(reader, "tea"), minimal_pair).table()["accuracy"].tolist() == [0, 0]
 
-    def test_who_always_says_is_gets_half_of_what_it_decides(self, pairs, reader):
+    def test_who_always_prefers_is_gets_half_of_what_it_decides(self, pairs, reader):
         rows = pairs[[{word for side in changed(row) for word in side} == {"is", "are"} for row in pairs.itertuples()]]
-        assert grammar.check(planted(reader, "is"), rows).right.mean() == pytest.approx(0.5, abs=0.15)
+        assert grammar.check(planted(reader, "is"), rows).correct.mean() == pytest.approx(0.5, abs=0.15)
 
     @pytest.mark.parametrize("seed", range(3))
     def test_the_interval_of_random_weights_covers_chance(self, pairs, reader, seed):
-        overall = grammar.check(reader.twin(seed)).table().iloc[-1]
+        overall = grammar.check(reader.random_init_copy(seed)).table().iloc[-1]
         assert overall["pairs"] == 200 and overall["low"] < grammar.CHANCE < overall["high"]
 
     def test_the_check_so_far_ends_as_the_whole(self, pairs, reader):
@@ -135,5 +146,5 @@ class TestCheck:
         assert parts[-1].pairs.equals(pairs)
 
     def test_english_knows_more_grammar_than_chance(self, pairs, english):
-        some = pairs[pairs["phenomenon"].isin(["determiner-noun agreement", "irregular verbs"])]
-        assert grammar.check(english, some).table().iloc[-1]["low"] > grammar.CHANCE
+        easy = pairs[pairs["phenomenon"].isin(["determiner-noun agreement", "irregular verbs"])]
+        assert grammar.check(english, easy).table().iloc[-1]["low"] > grammar.CHANCE

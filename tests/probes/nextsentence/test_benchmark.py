@@ -1,87 +1,93 @@
-"""An exam asks what it says it asks, and knows the marks of one who knows everything and of one who knows nothing."""
+"""A benchmark has the pairs it names, and its metrics tell one who knows everything from one who knows nothing."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from model import InputProblem
+from model import InputError
 from probes.nextsentence import benchmark
+from probes.nextsentence.benchmark import BenchmarkPair
 
-TEXTS = [[f"Document {number} has sentence {at} about {word} now." for at, word in enumerate("abcdefg")]
-         for number in range(12)]
+TEXTS = [
+    [f"Document {number} has sentence {index} about {word} now." for index, word in enumerate("abcdefg")]
+    for number in range(12)
+]
 
 
 @pytest.fixture(scope="module")
-def asked():
-    return benchmark.questions(TEXTS, 50)
+def pairs() -> list[BenchmarkPair]:
+    return benchmark.sample_pairs(TEXTS, 50)
 
 
-def home(sentence: str) -> tuple[int, int]:
-    _, number, _, _, at, *_ = sentence.split()
-    return int(number), int(at)
+def location(sentence: str) -> tuple[int, int]:
+    """The document of a sentence and its index there."""
+    _, number, _, _, index, *_ = sentence.split()
+    return int(number), int(index)
 
 
-def test_there_are_as_many_false_pairs_of_each_kind_as_true_ones(asked):
-    counts = pd.Series([question.kind for question in asked]).value_counts()
-    assert dict(counts) == dict.fromkeys([benchmark.TRUE, *benchmark.KINDS], 50)
+def test_there_are_as_many_negative_pairs_of_each_kind_as_true_ones(pairs):
+    counts = pd.Series([pair.kind for pair in pairs]).value_counts()
+    assert dict(counts) == dict.fromkeys([benchmark.TRUE, *benchmark.NEGATIVE_KINDS], 50)
 
 
-def test_every_kind_is_what_its_name_says(asked):
-    for question in asked:
-        (document, at), (other, place) = home(question.a), home(question.b)
-        assert {"next": document == other and place == at + 1,
-                "swapped": document == other and place == at - 1,
-                "same": document == other and place not in (at, at + 1),
-                "another": document != other}[question.kind]
+def test_every_kind_is_what_its_name_says(pairs):
+    for pair in pairs:
+        (document_a, a), (document_b, b) = location(pair.a), location(pair.b)
+        assert {
+            "next": document_a == document_b and b == a + 1,
+            "swapped": document_a == document_b and b == a - 1,
+            "same": document_a == document_b and b not in (a, a + 1),
+            "another": document_a != document_b,
+        }[pair.kind]
 
 
-def test_the_same_seed_asks_the_same(asked):
-    assert benchmark.questions(TEXTS, 50) == asked
-    assert benchmark.questions(TEXTS, 50, seed=1) != asked
+def test_the_same_seed_samples_the_same_pairs(pairs):
+    assert benchmark.sample_pairs(TEXTS, 50) == pairs
+    assert benchmark.sample_pairs(TEXTS, 50, seed=1) != pairs
 
 
-def test_short_sentences_are_not_asked_about_and_do_not_make_others_neighbours():
+def test_short_sentences_are_in_no_pair_and_do_not_make_others_neighbours():
     text = [["One two three four.", "No.", "Five six seven eight.", "Nine ten eleven twelve."]]
-    assert {(q.a, q.b) for q in benchmark.questions(text, 9) if q.truth} == {
-        ("Five six seven eight.", "Nine ten eleven twelve.")}
+    assert {(pair.a, pair.b) for pair in benchmark.sample_pairs(text, 9) if pair.truth} == {
+        ("Five six seven eight.", "Nine ten eleven twelve.")
+    }
 
 
 def test_one_document_gives_no_pairs_with_another_and_says_so():
-    made = benchmark.questions(TEXTS[:1], 9)
-    assert "another" not in {question.kind for question in made}
-    assert "one document" in benchmark.missing(question.kind for question in made)["another"]
+    pairs = benchmark.sample_pairs(TEXTS[:1], 9)
+    assert "another" not in {pair.kind for pair in pairs}
+    assert "one document" in benchmark.missing(pair.kind for pair in pairs)["another"]
 
 
-def test_one_who_knows_gets_full_marks_and_one_who_guesses_does_not(asked):
-    truth = np.array([question.truth for question in asked])
-    knowing = benchmark.answers(asked, np.where(truth, 5.0, -5.0))
-    for kind in benchmark.KINDS:
-        model, words = benchmark.marked(knowing, kind)
-        assert model.accuracy == 1 and model.area == 1 and model.count == 100
-        assert words.count == 100
-        assert benchmark.worst(knowing, kind).empty
-    yes = benchmark.answers(asked, np.full(len(asked), 5.0))
-    assert benchmark.marked(yes, "same")[0].accuracy == 0.5
-    worst = benchmark.worst(yes, "same")
-    assert len(worst) == 10 and list(worst["truth"]) == [False] * 10
+def test_one_who_knows_is_always_correct_and_one_who_always_says_yes_is_not(pairs):
+    truth = np.array([pair.truth for pair in pairs])
+    knowing = benchmark.answers(pairs, np.where(truth, 5.0, -5.0))
+    for kind in benchmark.NEGATIVE_KINDS:
+        model, overlap = benchmark.metrics_of(knowing, kind)
+        assert (model.accuracy, model.auc) == (1, 1)
+        assert model.count == overlap.count == 100
+        assert benchmark.confident_errors(knowing, kind).empty
+    yes = benchmark.answers(pairs, np.full(len(pairs), 5.0))
+    assert benchmark.metrics_of(yes, "same")[0].accuracy == 0.5
+    assert benchmark.confident_errors(yes, "same")["truth"].tolist() == [False] * 10
 
 
-def test_shared_words_cannot_tell_a_pair_from_the_swapped_one(asked):
-    answered = benchmark.answers(asked, np.zeros(len(asked)))
-    words = benchmark.marked(answered, "swapped")[1]
-    assert 0.3 < words.area < 0.7
+def test_lexical_overlap_cannot_tell_a_pair_from_the_swapped_one(pairs):
+    answers = benchmark.answers(pairs, np.zeros(len(pairs)))
+    _, overlap = benchmark.metrics_of(answers, "swapped")
+    assert 0.3 < overlap.auc < 0.7
 
 
-@pytest.mark.parametrize("texts, said", [([], "nothing to ask about"), ([["Only one sentence here."]], "nothing to")])
-def test_a_text_without_pairs_is_refused(texts, said):
-    with pytest.raises(InputProblem, match=said):
-        benchmark.questions(texts, 5)
+@pytest.mark.parametrize("texts", [[], [["Only one sentence here."]], [["Too short.", "Too short."]]])
+def test_a_text_without_pairs_is_refused(texts):
+    with pytest.raises(InputError, match="No two sentences of 3 to 80 words"):
+        benchmark.sample_pairs(texts, 5)
 
 
 def test_a_script_the_vocabulary_does_not_know_is_refused(english):
-    strange = [["ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ ok", "ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ yes", "ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ no"]] * 2
-    with pytest.raises(InputProblem, match="not in the vocabulary"):
-        benchmark.sit(english, benchmark.questions(strange, 3))
+    runes = [["ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ ok", "ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ yes", "ᚠᚢᚦ ᚨᚱᚲ ᚠᚢᚦ no"]] * 2
+    with pytest.raises(InputError, match="not in the vocabulary"):
+        benchmark.evaluate(english, benchmark.sample_pairs(runes, 3))
 
 
 def test_the_small_world_has_its_order_planted():

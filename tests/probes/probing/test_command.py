@@ -11,8 +11,13 @@ from tests.conftest import ROOT
 
 
 def typed(*words: str, place=ROOT) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "probes.probing", *words], cwd=place, capture_output=True, text=True,
-                          env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)})
+    return subprocess.run(
+        [sys.executable, "-m", "probes.probing", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+    )
 
 
 def test_a_small_run_prints_its_table_and_writes_its_file(tmp_path):
@@ -24,10 +29,15 @@ def test_a_small_run_prints_its_table_and_writes_its_file(tmp_path):
     assert content["finished"] and [row["seed"] for row in content["rows"]] == [0, 1]
 
 
-@pytest.mark.parametrize(("words", "sentence"), [
-    (["--model", "nobody"], "nobody"), (["--data", "nowhere.conllu"], "nowhere.conllu"),
-    (["--model", "smallworld", "--layers", "0-9"], "This model has the layers 0 (embeddings) to 2, not 0-9."),
-    (["--model", "smallworld", "--seeds", "0"], "An experiment needs one seed at least, not 0.")])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--model", "nobody"], "nobody"),
+        (["--data", "nowhere.conllu"], "nowhere.conllu"),
+        (["--model", "smallworld", "--layers", "0-9"], "This model has the layers 0 (embeddings) to 2, not 0-9."),
+        (["--model", "smallworld", "--seeds", "0"], "An experiment needs one seed at least, not 0."),
+    ],
+)
 def test_what_cannot_be_done_is_said_in_one_sentence(words, sentence):
     done = typed(*words)
     assert done.returncode == 2 and done.stdout == ""

@@ -5,123 +5,135 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from model import Bert, InputProblem
+from model import Bert, InputError
 from probes.probing import baselines, experiment, features, mdl, results, scalar_mix, tasks, treebank
+from probes.probing.examples import build_examples
 from probes.probing.linear import LinearProbe
-from probes.probing.mlp import TwoLayerProbe
+from probes.probing.mlp import MLPProbe
 from probes.probing.scalar_mix import ScalarMix
 
 
-def planted(strength: float, seed: int = 0, count: int = 3000) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
-    """Vectors of word types with noise, the label written along three directions; labels depend on the use, not type."""
-    draw = np.random.default_rng(seed)
-    types = draw.integers(0, 300, count)
-    labels = draw.integers(0, 3, count)
-    where = draw.normal(size=(3, 32))
-    vectors = draw.normal(size=(300, 32))[types] + strength * where[labels] + 0.3 * draw.normal(size=(count, 32))
-    return torch.tensor(vectors, dtype=torch.float32)[None], labels, types.astype(str)
+def word_states(signal: float, examples: int = 3000, seed: int = 0) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
+    """States (1, examples, 32) of 300 word types plus noise, the label added along three directions; labels; word types."""
+    rng = np.random.default_rng(seed)
+    types, labels = rng.integers(0, 300, examples), rng.integers(0, 3, examples)
+    label_directions, type_vectors = rng.normal(size=(3, 32)), rng.normal(size=(300, 32))
+    states = type_vectors[types] + signal * label_directions[labels] + 0.3 * rng.normal(size=(examples, 32))
+    return torch.tensor(states, dtype=torch.float32)[None], labels, types.astype(str)
 
 
-def scores(states: torch.Tensor, labels: np.ndarray, keys: np.ndarray, probe=None) -> tuple[float, float]:
-    """Accuracy on the task and on its control, on the last third."""
-    both = torch.from_numpy(np.stack([labels, baselines.control(keys, labels[:1500], seed=1)]))
-    probe = (probe or LinearProbe()).fit(states[:, :1500], both[:, :1500], states[:, 1500:2000], both[:, 1500:2000], 3)
-    right = (probe.predict(states[:, 2000:])[0] == both[:, 2000:]).float().mean(-1)
-    return float(right[0]), float(right[1])
+def task_and_control_accuracy(
+    probe: LinearProbe | MLPProbe, states: torch.Tensor, labels: np.ndarray, word_types: np.ndarray
+) -> tuple[float, float]:
+    """Test accuracy on the task and on its control task, fitted together. Hewitt & Liang (2019)."""
+    train, dev, test = slice(0, 1500), slice(1500, 2000), slice(2000, None)
+    control = baselines.control_labels(word_types, labels[train], seed=1)
+    targets = torch.from_numpy(np.stack([labels, control]))  # (task and control, examples)
+    probe.fit(states[:, train], targets[:, train], states[:, dev], targets[:, dev], classes=3)
+    accuracy = (probe.predict(states[:, test])[0] == targets[:, test]).float().mean(-1)
+    return float(accuracy[0]), float(accuracy[1])
 
 
-def test_a_planted_direction_is_found_and_the_control_is_not():
-    task, control = scores(*planted(strength=2.0))
+def test_a_label_written_along_a_direction_is_found_and_its_control_is_not():
+    task, control = task_and_control_accuracy(LinearProbe(), *word_states(signal=2.0))
     assert task > 0.97
     assert control < 0.6
 
 
 def test_on_random_labels_selectivity_is_about_zero_or_below():
-    states, labels, keys = planted(strength=0.0)
-    task, control = scores(states, labels, keys)
+    task, control = task_and_control_accuracy(LinearProbe(), *word_states(signal=0.0))
     assert abs(task - 1 / 3) < 0.06
     assert task - control < 0.05
 
 
-def checked(states: torch.Tensor, labels: torch.Tensor, tested: torch.Tensor, test_labels: torch.Tensor,
-            penalty: float) -> None:
+def assert_same_as_scikit_learn(
+    states: torch.Tensor, labels: torch.Tensor, test_states: torch.Tensor, test_labels: torch.Tensor, penalty: float
+) -> None:
     """Every labelling, fitted together, is what scikit-learn fits alone: states (examples, features), labels (targets,
     examples); within 0.2 points of accuracy, or one example, and 1e-3 of mean loss, on train and on test."""
     probe = LinearProbe([penalty]).fit(states[None], labels)
-    mean, spread = states.double().mean(0), states.double().std(0, correction=0)
+    mean, std = states.double().mean(0), states.double().std(0, correction=0)
     for target, gold in enumerate(labels):
-        theirs = LogisticRegression(C=1 / (penalty * len(states)), max_iter=5000, tol=1e-6)
-        theirs.fit((states - mean) / spread, gold)
-        for inputs, truth in ((states, gold), (tested, test_labels[target])):
+        reference = LogisticRegression(C=1 / (penalty * len(states)), max_iter=5000, tol=1e-6)
+        reference.fit((states - mean) / std, gold)
+        for inputs, truth in ((states, gold), (test_states, test_labels[target])):
             ours = (inputs @ probe.coef_[0, target].T + probe.intercept_[0, target]).double()
-            other = torch.full_like(ours, -1e9)
-            other[:, theirs.classes_] = torch.from_numpy(theirs.decision_function((inputs - mean) / spread))
-            right = [(scores.argmax(-1) == truth).double().mean() for scores in (ours, other)]
-            assert abs(right[0] - right[1]) <= max(0.002, 1 / len(truth))
-            known = torch.isin(truth, torch.from_numpy(theirs.classes_))
-            loss = [torch.nn.functional.cross_entropy(scores[known], truth[known]) for scores in (ours, other)]
+            theirs = torch.full_like(ours, -1e9)
+            theirs[:, reference.classes_] = torch.from_numpy(reference.decision_function((inputs - mean) / std))
+            accuracy = [(scores.argmax(-1) == truth).double().mean() for scores in (ours, theirs)]
+            assert abs(accuracy[0] - accuracy[1]) <= max(0.002, 1 / len(truth))
+            known = torch.isin(truth, torch.from_numpy(reference.classes_))
+            loss = [torch.nn.functional.cross_entropy(scores[known], truth[known]) for scores in (ours, theirs)]
             assert abs(loss[0] - loss[1]) < 1e-3
 
 
-def read(bert: Bert, bank: treebank.Treebank, task: str, layer: int, limit: int) -> tuple[torch.Tensor, torch.Tensor, int]:
+def real_states(
+    bert: Bert, dataset: treebank.Treebank, task: str, layer: int, limit: int
+) -> tuple[torch.Tensor, torch.Tensor, int]:
     """States (examples, features) of the train and then of the test split, two labellings, and where the test begins."""
-    examples = tasks.examples(bert, bank.sentences, tasks.find(task), 0, limit)
-    states = np.empty((len(examples.places), bert.config.hidden_size), dtype=np.float32)
-    for chosen, vectors in features.pooled(bert, [one for _, one in examples.inputs], examples.places, "mean", [layer]):
-        states[chosen] = vectors[0]
+    examples = build_examples(bert, dataset.sentences, tasks.find(task), 0, limit)
+    states = np.empty((len(examples.spans), bert.config.hidden_size), dtype=np.float32)
+    for indices, vectors in features.iter_spans(bert, examples.encodings, examples.spans, "mean", [layer]):
+        states[indices] = vectors[0]
     train, test = (np.flatnonzero(examples.splits == split) for split in ("train", "test"))
     test = test[np.isin(examples.labels[test], examples.labels[train])]
     _, gold = np.unique(examples.labels[[*train, *test]], return_inverse=True)
-    labels = np.stack([gold, baselines.control(examples.keys[[*train, *test]], gold[: len(train)], 0)])
-    return features.features(states, examples.rows[[*train, *test]]), torch.from_numpy(labels), len(train)
+    labels = np.stack([gold, baselines.control_labels(examples.word_types[[*train, *test]], gold[: len(train)], 0)])
+    return features.combine(states, examples.span_indices[[*train, *test]]), torch.from_numpy(labels), len(train)
 
 
 @pytest.mark.parametrize("penalty", [1e-2, 1e-3])
 def test_the_regression_is_the_one_scikit_learn_fits_to_real_states(english, penalty):
-    states, labels, count = read(english, experiment.small_world(), "deprel", 4, 1500)
-    spread = torch.linalg.svdvals(states[:count] - states[:count].mean(0))
-    assert spread[0] > 50 * spread[-1]  # hard to fit: some directions are far longer than others
-    checked(states[:count], labels[:, :count], states[count:], labels[:, count:], penalty)
+    states, labels, count = real_states(english, experiment.small_world(), "deprel", 4, 1500)
+    singular_values = torch.linalg.svdvals(states[:count] - states[:count].mean(0))
+    assert singular_values[0] > 50 * singular_values[-1]  # hard to fit: some directions are far longer than others
+    assert_same_as_scikit_learn(states[:count], labels[:, :count], states[count:], labels[:, count:], penalty)
 
 
-def test_the_regression_is_the_one_scikit_learn_fits_to_a_treebank(english, shared_data):
+def test_the_regression_is_the_one_scikit_learn_fits_to_a_treebank(english, corpora):
     """It runs where a Universal Dependencies treebank is in ../shared/data/treebank, or below what BERTSCOPE_DATA names."""
-    states, labels, count = read(english, treebank.read(shared_data / "treebank"), "upos", 4, 6000)
+    states, labels, count = real_states(english, treebank.read(corpora / "treebank"), "upos", 4, 6000)
     assert int(labels.max()) + 1 == 17
-    checked(states[:count], labels[:, :count], states[count:], labels[:, count:], 1e-3)
+    assert_same_as_scikit_learn(states[:count], labels[:, :count], states[count:], labels[:, count:], 1e-3)
 
 
 def test_real_states_are_fitted_alike_beside_a_control_and_alone(english):
-    """Random-init states of few examples, many classes of very different size: where company told most."""
+    """Random-init states of few examples, many classes of very different size: where company mattered most."""
     for layer in (2, 5):
-        states, labels, count = read(english.twin(), experiment.small_world(), "deprel", layer, 500)
-        train, dev = states[None, : count * 5 // 6], states[None, count * 5 // 6: count]
-        parts = labels[:, : count * 5 // 6], labels[:, count * 5 // 6: count]
+        states, labels, count = real_states(english.random_init_copy(), experiment.small_world(), "deprel", layer, 500)
+        train, dev = states[None, : count * 5 // 6], states[None, count * 5 // 6 : count]
+        parts = labels[:, : count * 5 // 6], labels[:, count * 5 // 6 : count]
         classes = int(labels.max()) + 1
         alone, beside = (LinearProbe().fit(train, parts[0][:count], dev, parts[1][:count], classes) for count in (1, 2))
         assert alone.penalty_[0, 0] == beside.penalty_[0, 0]
-        ours, theirs = (probe.scores(states[None])[0, 0] for probe in (alone, beside))
+        ours, theirs = (probe.decision_function(states[None])[0, 0] for probe in (alone, beside))
         torch.testing.assert_close(ours, theirs, atol=5e-3, rtol=5e-3)
         assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
 
 
 def company(labels: np.ndarray, others: int) -> torch.Tensor:
-    """The labelling first, and others drawn by lot behind it."""
-    draw = np.random.default_rng(5)
-    return torch.from_numpy(np.stack([labels, *(draw.integers(0, 3, len(labels)) for _ in range(others))]))
+    """The labelling first, and random ones behind it."""
+    rng = np.random.default_rng(5)
+    return torch.from_numpy(np.stack([labels, *(rng.integers(0, 3, len(labels)) for _ in range(others))]))
 
 
 @pytest.mark.parametrize("others", [1, 5])
-@pytest.mark.parametrize("make", [LinearProbe, lambda: TwoLayerProbe(4, bend=False), lambda: TwoLayerProbe(8, bend=True)],
-                         ids=["linear", "rank", "hidden"])
+@pytest.mark.parametrize(
+    "make",
+    [LinearProbe, lambda: MLPProbe(4, nonlinear=False), lambda: MLPProbe(8, nonlinear=True)],
+    ids=["linear", "rank", "hidden"],
+)
 def test_equal_states_are_fitted_alike_in_any_company(make, others):
-    states, labels, _ = planted(strength=0.4, count=1500)
+    states, labels, _ = word_states(signal=0.4, examples=1500)
     other = torch.randn(states.shape, generator=torch.Generator().manual_seed(0))
     fits = []
-    for targets, layers in ((company(labels, 0), states), (company(labels, others), states),
-                            (company(labels, others), torch.cat([states, other, 3 * other + states]))):
+    for targets, layers in (
+        (company(labels, 0), states),
+        (company(labels, others), states),
+        (company(labels, others), torch.cat([states, other, 3 * other + states])),
+    ):
         probe = make().fit(layers[:, :900], targets[:, :900], layers[:, 900:1200], targets[:, 900:1200], 3)
-        fits.append((probe.scores(layers[:, 1200:])[0, 0], getattr(probe, "penalty_", torch.zeros(1, 1))[0, 0]))
+        fits.append((probe.decision_function(layers[:, 1200:])[0, 0], getattr(probe, "penalty_", torch.zeros(1, 1))[0, 0]))
     for scores, penalty in fits[1:]:
         assert penalty == fits[0][1]
         torch.testing.assert_close(scores, fits[0][0], atol=2e-3, rtol=2e-3)
@@ -129,22 +141,24 @@ def test_equal_states_are_fitted_alike_in_any_company(make, others):
 
 
 def test_every_labelling_goes_down_its_own_penalties():
-    states, labels, _ = planted(strength=2.0)
+    states, labels, _ = word_states(signal=2.0)
     both = company(labels, 1)
-    alone = [LinearProbe().fit(states[:, :1500], one[:, :1500], states[:, 1500:], one[:, 1500:], 3).penalty_[0, 0]
-             for one in (both[:1], both[1:])]
+    alone = [
+        LinearProbe().fit(states[:, :1500], one[:, :1500], states[:, 1500:], one[:, 1500:], 3).penalty_[0, 0]
+        for one in (both[:1], both[1:])
+    ]
     together = LinearProbe().fit(states[:, :1500], both[:, :1500], states[:, 1500:], both[:, 1500:], 3).penalty_[0]
     assert together.tolist() == alone and alone[0] < alone[1]
 
 
 def test_fitting_again_gives_the_same_numbers():
-    states, labels, _ = planted(strength=1.0)
+    states, labels, _ = word_states(signal=1.0)
     one, two = (LinearProbe([1e-3]).fit(states, torch.from_numpy(labels)).coef_ for _ in range(2))
     assert torch.equal(one, two)
 
 
 def test_a_layer_is_fitted_as_if_it_were_alone():
-    states, labels, _ = planted(strength=1.0)
+    states, labels, _ = word_states(signal=1.0)
     pair = torch.cat([states, torch.randn(states.shape, generator=torch.Generator().manual_seed(0))])
     together = LinearProbe([1e-2]).fit(pair, torch.from_numpy(labels))
     alone = LinearProbe([1e-2]).fit(states, torch.from_numpy(labels))
@@ -152,50 +166,54 @@ def test_a_layer_is_fitted_as_if_it_were_alone():
 
 
 def test_dev_chooses_a_firm_penalty_where_there_is_nothing_to_learn_and_a_loose_one_where_there_is():
-    noise, labels, _ = planted(strength=0.0)
-    clear, _, _ = planted(strength=2.0)
+    noise, labels, _ = word_states(signal=0.0)
+    clear, _, _ = word_states(signal=2.0)
     half = torch.from_numpy(labels)
-    probe = LinearProbe((1.0, 1e-3)).fit(torch.cat([noise, clear])[:, :1500], half[:1500],
-                                         torch.cat([noise, clear])[:, 1500:], half[1500:])
+    probe = LinearProbe((1.0, 1e-3)).fit(
+        torch.cat([noise, clear])[:, :1500], half[:1500], torch.cat([noise, clear])[:, 1500:], half[1500:]
+    )
     assert probe.penalty_[:, 0].tolist() == [1.0, pytest.approx(1e-3)]
 
 
 def test_several_penalties_need_a_dev_split():
-    states, labels, _ = planted(strength=1.0, count=100)
-    with pytest.raises(InputProblem, match="dev split"):
+    states, labels, _ = word_states(signal=1.0, examples=100)
+    with pytest.raises(InputError, match="dev split"):
         LinearProbe().fit(states, torch.from_numpy(labels))
 
 
 def test_a_hidden_layer_learns_what_no_linear_map_can():
     states = torch.randn(1, 3000, 8, generator=torch.Generator().manual_seed(0))
     labels = ((states[0, :, 0] > 0) ^ (states[0, :, 1] > 0)).long().numpy()
-    keys = np.arange(3000).astype(str)
-    linear, _ = scores(states, labels, keys)
-    hidden, _ = scores(states, labels, keys, TwoLayerProbe(32, bend=True))
-    low_rank, _ = scores(states, labels, keys, TwoLayerProbe(4, bend=False))
+    word_types = np.arange(3000).astype(str)
+    linear, hidden, low_rank = (
+        task_and_control_accuracy(probe, states, labels, word_types)[0]
+        for probe in (LinearProbe(), MLPProbe(32, nonlinear=True), MLPProbe(4, nonlinear=False))
+    )
     assert hidden > 0.9 > 0.6 > max(linear, low_rank)
 
 
 def test_a_rank_limited_probe_finds_a_planted_direction():
-    task, _ = scores(*planted(strength=2.0), TwoLayerProbe(2, bend=False))
+    task, _ = task_and_control_accuracy(MLPProbe(2, nonlinear=False), *word_states(signal=2.0))
     assert task > 0.95
 
 
 def test_labels_that_can_be_learned_cost_fewer_bits():
-    states, labels, keys = planted(strength=2.0)
-    both = torch.from_numpy(np.stack([labels, baselines.control(keys, labels, seed=1)]))
-    task, control = mdl.online(states, both, 3)[0].tolist()
-    nothing = mdl.uniform(len(labels), 3)
-    assert task < 0.3 * nothing < control < 1.3 * nothing
+    states, labels, word_types = word_states(signal=2.0)
+    targets = torch.from_numpy(np.stack([labels, baselines.control_labels(word_types, labels, seed=1)]))
+    task, control = mdl.online_code_length(states, targets, 3)[0].tolist()
+    uniform = mdl.uniform_code_length(len(labels), 3)
+    assert task < 0.3 * uniform < control < 1.3 * uniform
 
 
 def test_bits_are_those_of_the_probe_that_is_named():
     """What no linear map can learn costs as much as knowing nothing, but a hidden layer sends it in less."""
     states = torch.randn(1, 600, 4, generator=torch.Generator().manual_seed(0))
     labels = ((states[0, :, :1] > 0) ^ (states[0, :, 1:2] > 0)).long().T
-    linear, hidden = (mdl.online(states, labels, 2, probe)[0, 0]
-                      for probe in (LinearProbe, lambda: TwoLayerProbe(16, bend=True)))
-    assert hidden < 0.75 * linear and linear > 0.95 * mdl.uniform(600, 2)
+    linear, hidden = (
+        mdl.online_code_length(states, labels, 2, probe)[0, 0]
+        for probe in (LinearProbe, lambda: MLPProbe(16, nonlinear=True))
+    )
+    assert hidden < 0.75 * linear and linear > 0.95 * mdl.uniform_code_length(600, 2)
 
 
 def test_bits_are_searched_like_accuracy():
@@ -203,35 +221,45 @@ def test_bits_are_searched_like_accuracy():
     penalty for all it costs far more."""
     states = torch.randn(1, 1500, 60, generator=torch.Generator().manual_seed(0))
     noise = torch.randint(0, 3, (1, 1500), generator=torch.Generator().manual_seed(1))
-    searched, loose = (mdl.online(states, noise, 3, probe)[0, 0] / mdl.uniform(1500, 3)
-                       for probe in (LinearProbe, lambda: LinearProbe([1e-3])))
+    searched, loose = (
+        mdl.online_code_length(states, noise, 3, probe)[0, 0] / mdl.uniform_code_length(1500, 3)
+        for probe in (LinearProbe, lambda: LinearProbe([1e-3]))
+    )
     assert searched < 1.15 < 1.3 < loose
 
 
 def test_a_mix_leans_on_the_layer_where_the_label_is_written():
-    clear, labels, _ = planted(strength=2.0)
+    clear, labels, _ = word_states(signal=2.0)
     noise = torch.randn(clear.shape, generator=torch.Generator().manual_seed(0))
     mix = ScalarMix().fit(torch.cat([noise, noise.flip(1), clear, noise.roll(5, 1)]), torch.from_numpy(labels), 3)
     assert mix.weights_.argmax() == 2 and abs(float(mix.weights_.sum()) - 1) < 1e-5
-    assert 1.5 < mix.centre_ < 2.5
+    assert 1.5 < mix.center_of_gravity_ < 2.5
 
 
-def mixture(states: torch.Tensor, labels: np.ndarray) -> results.Mixture:
+def mixture(states: torch.Tensor, labels: np.ndarray) -> results.LayerMixture:
     """What a result says of a mix fitted to the first 800 examples, five to a sentence."""
     gold, layers = torch.from_numpy(labels), list(range(len(states)))
-    drawn = scalar_mix.resampled(states[:, :800], gold[:800], np.arange(800) // 5, 3, 12, seed=0)
-    return results.mixture(results.Result({}, mix={"0": {
-        "layers": layers, "weights": ScalarMix().fit(states[:, :800], gold[:800], 3).weights_.tolist(),
-        "resampled": [one.tolist() for one in drawn],
-        "cumulative": scalar_mix.cumulative(states[:, :800], gold[:800], states[:, 800:], gold[800:], 3)}}))
+    resampled = scalar_mix.resampled(states[:, :800], gold[:800], np.arange(800) // 5, 3, 12, seed=0)
+    return results.mixture(
+        results.ProbingResult(
+            {},
+            mix={
+                "0": {
+                    "layers": layers,
+                    "weights": ScalarMix().fit(states[:, :800], gold[:800], 3).weights_.tolist(),
+                    "resampled": [weights.tolist() for weights in resampled],
+                    "cumulative": scalar_mix.cumulative(states[:, :800], gold[:800], states[:, 800:], gold[800:], 3),
+                }
+            },
+        )
+    )
 
 
 def test_the_centre_of_gravity_is_sure_where_the_label_is_written_and_anywhere_in_noise():
-    clear, labels, _ = planted(strength=2.0, count=1200)
-    lot = torch.Generator().manual_seed(0)
-    noise = torch.randn(5, *clear.shape[1:], generator=lot)
+    clear, labels, _ = word_states(signal=2.0, examples=1200)
+    noise = torch.randn(5, *clear.shape[1:], generator=torch.Generator().manual_seed(0))
     sure = mixture(torch.cat([noise[:2], clear, noise[2:4]]), labels)
-    assert 1.5 < sure.low <= sure.centre <= sure.high < 2.5 and not sure.undecided and sure.one_layer == 2
+    assert 1.5 < sure.low <= sure.center_of_gravity <= sure.high < 2.5 and not sure.undecided and sure.one_layer == 2
     assert sure.expected == pytest.approx(2, abs=0.2)  # layers 0 and 1 add nothing, layer 2 everything
     lost = mixture(noise, labels)
     assert lost.undecided and lost.one_layer is None and lost.expected is None
@@ -250,29 +278,21 @@ def test_baselines_count_what_they_say():
 
 
 def test_a_control_label_belongs_to_the_word_form():
-    keys = np.array(["a", "b", "a", "c"] * 50)
-    drawn = baselines.control(keys, np.array([0, 1, 2, 3]), seed=3)
-    assert all(len(set(drawn[keys == key])) == 1 for key in "abc")
-
-
-def test_an_interval_holds_the_mean_and_narrows_with_more_sentences():
-    draw = np.random.default_rng(0)
-    right = draw.random(4000) < 0.8
-    wide, narrow = (baselines.interval(right[:count], np.arange(count) // 10) for count in (400, 4000))
-    assert wide[0] < right[:400].mean() < wide[1] and narrow[0] < right.mean() < narrow[1]
-    assert narrow[1] - narrow[0] < wide[1] - wide[0]
+    word_types = np.array(["a", "b", "a", "c"] * 50)
+    control = baselines.control_labels(word_types, np.array([0, 1, 2, 3]), seed=3)
+    assert all(len(set(control[word_types == word_type])) == 1 for word_type in "abc")
 
 
 @pytest.mark.parametrize("pooling", features.POOLINGS)
-def test_stored_states_are_those_of_the_trace(little, tmp_path, pooling):
+def test_stored_states_are_those_of_the_trace(tiny_bert, tmp_path, pooling):
     texts = ["the cat sat", "playing dogs ran on my mat .", "he likes new york !"]
-    encodings = [little.tokenizer.encode(text) for text in texts]
-    places = np.array([(1, 1, 4), (0, 1, 2), (2, 0, 6), (1, 4, 6)])
-    for _ in features.extract(little, encodings, places, pooling, [0, 2], tmp_path / "states.npy"):
+    encodings = [tiny_bert.tokenizer.encode(text) for text in texts]
+    spans = np.array([(1, 1, 4), (0, 1, 2), (2, 0, 6), (1, 4, 6)])
+    for _ in features.extract(tiny_bert, encodings, spans, pooling, [0, 2], tmp_path / "states.npy"):
         pass
-    stored = features.opened(tmp_path / "states.npy")
+    stored = features.open_memmap(tmp_path / "states.npy")
     assert stored.shape == (2, 4, 32) and stored.dtype == np.float16
-    for index, (row, start, end) in enumerate(places):
-        hidden = little.trace(texts[row]).hidden[[0, 2], start:end]
+    for index, (row, start, end) in enumerate(spans):
+        hidden = tiny_bert.trace(texts[row]).hidden[[0, 2], start:end]
         expected = {"first": hidden[:, 0], "last": hidden[:, -1], "mean": hidden.mean(1)}[pooling]
         np.testing.assert_allclose(stored[:, index], expected, atol=2e-3)

@@ -1,10 +1,11 @@
-"""What a file says is what the sentences say, and a line that says nothing sensible is named."""
+"""Annotation is read as the file has it, words keep their wordpieces, and a line that makes no sense is named."""
 
 import numpy as np
 import pytest
 
-from model import InputProblem
+from model import InputError
 from probes.probing import treebank
+from probes.probing.alignment import align
 from probes.probing.treebank import ROOT, Sentence
 
 DOGS = """# text = The dogs didn't bark.
@@ -31,29 +32,39 @@ def test_a_tree_is_read_without_contractions_empty_words_and_subtypes():
 def test_depths_and_distances_count_the_edges():
     (dogs,) = treebank.parse(DOGS, "dogs.conllu").sentences
     assert dogs.depths() == [2, 1, 1, 1, 0, 1]
-    apart = dogs.distances()
-    assert np.array_equal(apart, apart.T) and not apart.diagonal().any()
-    assert apart[0].tolist() == [0, 1, 3, 3, 2, 3]
+    distances = dogs.distances()
+    assert np.array_equal(distances, distances.T)
+    assert not distances.diagonal().any()
+    assert distances[0].tolist() == [0, 1, 3, 3, 2, 3]
 
 
-@pytest.mark.parametrize(("change", "number"), [
-    (("DET\tDT\t", "DET "), 2), (("2\tdogs", "7\tdogs"), 3), (("5\tbark", "five\tbark"), 8),
-    (("\t0\troot", "\tx\troot"), 8)])
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [
+        (("DET\tDT\t", "DET "), 2),
+        (("2\tdogs", "7\tdogs"), 3),
+        (("5\tbark", "five\tbark"), 8),
+        (("\t0\troot", "\tx\troot"), 8),
+    ],
+)
 def test_a_malformed_line_is_named_by_its_number(change, number):
-    with pytest.raises(InputProblem, match=f"Line {number} of dogs.conllu"):
+    with pytest.raises(InputError, match=f"Line {number} of dogs.conllu"):
         treebank.parse(DOGS.replace(*change), "dogs.conllu")
 
 
 def test_words_that_lead_in_a_circle_are_no_tree():
-    with pytest.raises(InputProblem, match="no tree"):
+    with pytest.raises(InputError, match="no tree"):
         treebank.parse(DOGS.replace("2\tdet", "6\tdet").replace("5\tpunct", "1\tpunct"), "dogs.conllu")
 
 
 def test_senteval_lines_bring_their_split_and_label():
     bank = treebank.parse("tr\tPAST\tHe ran .\nva\tPRES\tHe runs .\nte\tPAST\tWe sat .\n", "tense.txt")
     assert [(s.split, s.label, s.text) for s in bank.sentences] == [
-        ("train", "PAST", "He ran ."), ("dev", "PRES", "He runs ."), ("test", "PAST", "We sat .")]
-    with pytest.raises(InputProblem, match=r"Line 2 of tense\.txt"):
+        ("train", "PAST", "He ran ."),
+        ("dev", "PRES", "He runs ."),
+        ("test", "PAST", "We sat ."),
+    ]
+    with pytest.raises(InputError, match=r"Line 2 of tense\.txt"):
         treebank.parse("tr\tPAST\tHe ran .\nva\tHe runs .\n", "tense.txt")
 
 
@@ -66,10 +77,10 @@ def test_a_table_of_texts_and_a_table_of_tokens_are_told_apart():
 
 def test_a_quoted_text_may_run_over_several_lines():
     for end in ("\n", "\r\n"):
-        text = end.join(['text,label', '"nice', '', 'food, ""truly""",good', 'bad,bad', ''])
+        text = end.join(["text,label", '"nice', "", 'food, ""truly""",good', "bad,bad", ""])
         bank = treebank.parse(text, "a.csv")
         assert [(s.words, s.label) for s in bank.sentences] == [(("nice", "food,", '"truly"'), "good"), (("bad",), "bad")]
-    with pytest.raises(InputProblem, match=r"Line 4 of a\.csv"):
+    with pytest.raises(InputError, match=r"Line 4 of a\.csv"):
         treebank.parse('text,label\n"nice\nfood",good\n"no\nlabel",\n', "a.csv")
 
 
@@ -81,14 +92,14 @@ def test_only_a_line_feed_ends_a_line(sign):
     assert (text.words, text.label) == (("nice", "food"), "good")
     (tokens,) = treebank.parse(f"token\tlabel\nA{sign}nn\tPER\nran\tO\n", "b.tsv").sentences
     assert tokens.words == (f"A{sign}nn", "ran")
-    (said,) = treebank.parse(f"tr\tPAST\tHe{sign}ran .\n", "tense.txt").sentences
-    assert said.words == ("He", "ran", ".")
+    (labelled,) = treebank.parse(f"tr\tPAST\tHe{sign}ran .\n", "tense.txt").sentences
+    assert labelled.words == ("He", "ran", ".")
 
 
 def test_a_table_that_is_no_csv_is_refused_in_a_sentence():
-    with pytest.raises(InputProblem, match=r"Line 1 of a\.csv"):
+    with pytest.raises(InputError, match=r"Line 1 of a\.csv"):
         treebank.parse("text,label\rnice,good\rbad,bad\n", "a.csv")
-    with pytest.raises(InputProblem, match=r"Line 2 of a\.csv"):
+    with pytest.raises(InputError, match=r"Line 2 of a\.csv"):
         treebank.parse('text,label\n"' + "never closed " * 20_000, "a.csv")
 
 
@@ -98,11 +109,12 @@ def test_documents_of_a_treebank_are_told_apart():
     assert first == "" and second == third and second and fourth not in ("", second)
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "empty"), ("text,label\na,b,c\n", "Line 2"), ("word,label\na,b\n\n,x\n", "Line 4"),
-    ("a,b\nc,d\n", "text,label")])
-def test_a_table_that_cannot_be_used_says_why(text, said):
-    with pytest.raises(InputProblem, match=said):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "empty"), ("text,label\na,b,c\n", "Line 2"), ("word,label\na,b\n\n,x\n", "Line 4"), ("a,b\nc,d\n", "text,label")],
+)
+def test_a_table_that_cannot_be_used_says_why(text, message):
+    with pytest.raises(InputError, match=message):
         treebank.parse(text, "a.csv")
 
 
@@ -115,9 +127,9 @@ def test_files_of_a_folder_bring_their_split(tmp_path):
 
 def test_a_file_for_each_split_is_read_as_that_split(tmp_path):
     banks = {split: treebank.parse(DOGS + more, f"{split}.conllu") for split, more in (("train", "\n"), ("test", ""))}
-    bank = treebank.joined("mine", banks.items())
+    bank = treebank.join("mine", banks.items())
     assert [s.split for s in bank.sentences] == ["train", "test"]
-    swapped = treebank.joined("mine", [("train", banks["test"]), ("test", banks["train"])])
+    swapped = treebank.join("mine", [("train", banks["test"]), ("test", banks["train"])])
     assert bank.digest != swapped.digest
 
 
@@ -126,27 +138,38 @@ def test_the_same_content_has_the_same_digest():
     assert treebank.parse(DOGS, "a.conllu").digest != treebank.parse(DOGS + "\n", "a.conllu").digest
 
 
-def test_every_word_is_found_again_in_its_pieces(little):
+def test_every_word_is_found_again_in_its_pieces(tiny_bert):
     (dogs,) = treebank.parse(DOGS, "dogs.conllu").sentences
-    (one,), skipped = treebank.aligned(little, [dogs])
-    assert skipped == 0
-    pieces = ["".join(one.encoding.tokens[p].text.removeprefix("##") for p in range(*span)) for span in one.spans]
-    assert pieces == ["the", "dogs", "did", "n[UNK]t", "bark", "."]
+    alignment = align(tiny_bert, [dogs])
+    assert alignment.skipped == 0
+    (aligned,) = alignment.sentences
+    tokens = aligned.encoding.tokens
+    words = ["".join(tokens[piece].text.removeprefix("##") for piece in range(*span)) for span in aligned.spans]
+    assert words == ["the", "dogs", "did", "n[UNK]t", "bark", "."]
 
 
-def test_a_word_that_leaves_no_piece_has_an_empty_span(little):
-    (one,), _ = treebank.aligned(little, [treebank.Sentence(("cat", "\u200b", "sat"))])
-    assert (one.spans[:, 1] - one.spans[:, 0]).tolist() == [1, 0, 1]
+def test_a_word_that_leaves_no_piece_has_an_empty_span(tiny_bert):
+    (aligned,) = align(tiny_bert, [Sentence(("cat", "\u200b", "sat"))]).sentences
+    assert (aligned.spans[:, 1] - aligned.spans[:, 0]).tolist() == [1, 0, 1]
+    assert not aligned.is_complete
+    assert align(tiny_bert, [Sentence(("cat", "sat"))]).sentences[0].is_complete
 
 
-def test_sentences_longer_than_the_model_are_left_out_and_counted(little):
-    sentences = [treebank.Sentence(("cat",) * length) for length in (3, 62, 63)]
-    kept, skipped = treebank.aligned(little, sentences)
-    assert [len(one.sentence) for one in kept] == [3, 62] and skipped == 1
+def test_only_a_parsed_sentence_has_a_tree(tiny_bert):
+    (dogs,) = treebank.parse(DOGS, "dogs.conllu").sentences
+    parsed, plain = align(tiny_bert, [dogs, Sentence(("cat", "sat"))]).sentences
+    assert parsed.has_tree
+    assert not plain.has_tree
 
 
-def test_a_real_treebank_is_read_whole(shared_data):
-    bank = treebank.read(shared_data / "treebank")
+def test_sentences_longer_than_the_model_are_left_out_and_counted(tiny_bert):
+    alignment = align(tiny_bert, [Sentence(("cat",) * length) for length in (3, 62, 63)])
+    assert [len(aligned.sentence) for aligned in alignment.sentences] == [3, 62]
+    assert alignment.skipped == 1
+
+
+def test_a_real_treebank_is_read_whole(corpora):
+    bank = treebank.read(corpora / "treebank")
     assert len(bank) > 16_000
     assert all(len(s.words) == len(s.heads) == len(s.relations) == len(s.upos) for s in bank.sentences)
 
@@ -154,9 +177,10 @@ def test_a_real_treebank_is_read_whole(shared_data):
 def test_a_table_of_pairs_keeps_both_sentences_and_names_the_line_that_lacks_one(english):
     bank = treebank.parse("text,second,label,split\nIt rains .,It is wet .,yes,test\n", "mine.csv")
     assert bank.sentences == (Sentence(("It", "rains", "."), label="yes", split="test", second=("It", "is", "wet", ".")),)
-    (one,), skipped = treebank.aligned(english, bank.sentences)
-    assert not skipped
-    assert len(one.spans) == 3
-    assert [token.segment for token in one.encoding.tokens] == [0] * 5 + [1] * 5
-    with pytest.raises(InputProblem, match=r"Line 2 of mine\.csv lacks its second sentence"):
+    alignment = align(english, bank.sentences)
+    assert alignment.skipped == 0
+    (aligned,) = alignment.sentences
+    assert len(aligned.spans) == 3
+    assert [token.segment for token in aligned.encoding.tokens] == [0] * 5 + [1] * 5
+    with pytest.raises(InputError, match=r"Line 2 of mine\.csv lacks its second sentence"):
         treebank.parse("text,second,label\nIt rains .,,yes\n", "mine.csv")

@@ -51,8 +51,20 @@ def by_label(pairs: pd.DataFrame, values: np.ndarray) -> dict[str, float]:
 
 def accuracy(classifier, inputs, pairs: pd.DataFrame) -> float:
     """In 5 × 10 parts, no triple in two of them."""
-    return float(np.mean([cross_val_score(classifier, inputs, pairs["label"], groups=pairs["second"],
-                                          cv=GroupKFold(10, shuffle=True, random_state=seed)) for seed in range(5)]))
+    return float(
+        np.mean(
+            [
+                cross_val_score(
+                    classifier,
+                    inputs,
+                    pairs["label"],
+                    groups=pairs["second"],
+                    cv=GroupKFold(10, shuffle=True, random_state=seed),
+                )
+                for seed in range(5)
+            ]
+        )
+    )
 
 
 def bag_of_words(pairs: pd.DataFrame, column: str) -> float:
@@ -84,8 +96,11 @@ class TestPairs:
     def test_no_two_triples_are_nearly_alike(self, pairs):
         owner = dict(zip(pairs["text"], pairs["second"], strict=True)) | {text: text for text in pairs["second"]}
         bags = [(text, words(text)) for text in owner]
-        alike = [(a, b) for (a, first), (b, second) in combinations(bags, 2)
-                 if owner[a] != owner[b] and 2 * len(first & second) >= len(first | second)]
+        alike = [
+            (a, b)
+            for (a, first), (b, second) in combinations(bags, 2)
+            if owner[a] != owner[b] and 2 * len(first & second) >= len(first | second)
+        ]
         assert alike == []
 
     def test_the_second_sentence_alone_tells_nothing(self, pairs):

@@ -1,10 +1,10 @@
-"""The reader says what its files say, its validator finds every planted mistake, and the texts that ship have none."""
+"""The reader is what its files hold, its validator detects every planted mistake, and the texts that ship have none."""
 
 import re
 
 import pytest
 
-from model import InputProblem
+from model import InputError
 from probes import reader
 from probes.probing.treebank import ROOT, conllu
 from probes.reader import check, counts
@@ -56,7 +56,7 @@ def findings(source: str, name: str = "001-key.txt") -> str:
 
 
 def mistakes(lines: str, header: str = "neutral past sing") -> str:
-    """What the validator says about one sentence, given as lines without indices."""
+    """The findings of the validator in one sentence of lines without indices."""
     sentence = sentence_of(lines, header)
     return "\n".join(map(str, check._sentence(sentence, "001-t.txt", reader.plan()["senses"])))
 
@@ -135,12 +135,12 @@ def test_conllu_carries_entities_chains_senses_spaces_and_comments():
     ],
 )
 def test_a_malformed_line_is_named_by_file_and_number(change, words):
-    with pytest.raises(InputProblem, match=r"001-key\.txt.*" + re.escape(words.removeprefix("001-key.txt "))):
+    with pytest.raises(InputError, match=r"001-key\.txt.*" + re.escape(words.removeprefix("001-key.txt "))):
         reader.parse(KEY.replace(*change, 1), "001-key.txt")
 
 
 def test_a_file_must_have_a_number_and_a_slug():
-    with pytest.raises(InputProblem, match="not named like"):
+    with pytest.raises(InputError, match="not named like"):
         reader.parse(KEY, "key.txt")
 
 
@@ -406,8 +406,9 @@ def test_crossing_arcs_may_be_meant():
 
 
 def test_a_text_is_judged_as_a_whole():
-    said = findings(KEY)
-    assert "has 2 sentences; 8 are wanted" in said and "words on average; 11 are wanted" in said
+    report = findings(KEY)
+    assert "has 2 sentences; 8 are wanted" in report
+    assert "words on average; 11 are wanted" in report
     plain = KEY.replace("Maria PROPN", "She PRON").replace("ent=PER coref=1", "coref=1").replace("4 key", "4 book")
     assert "running words are outside the commonest thousand" in findings(plain)
     assert "chain 1 has one mention only" in findings(KEY.replace("nmod:poss coref=1", "nmod:poss"))
@@ -418,8 +419,8 @@ def test_a_text_is_judged_as_a_whole():
 
 def test_two_sentences_alike_are_found_whatever_their_case():
     first, second = reader.parse(KEY, "001-key.txt"), reader.parse(KEY.replace("1 Maria", "1 MARIA"), "002-key.txt")
-    said = "\n".join(map(str, check.check([first, second])))
-    assert "002-key.txt line 4: the same sentence stands at 001-key.txt line 4" in said
+    report = "\n".join(map(str, check.check([first, second])))
+    assert "002-key.txt line 4: the same sentence stands at 001-key.txt line 4" in report
     assert "the number 001 is taken by 001-key.txt" in "\n".join(
         map(str, check.check([first, reader.parse(KEY, "001-other.txt")]))
     )
@@ -512,8 +513,8 @@ FINITE = "Mood=Ind|Number=Sing|Person=3|Tense={}|VerbForm=Fin"
     ],
 )
 def test_features_follow_from_form_tag_and_tree(lines, header, expected):
-    found = feats(lines, header)
-    assert {form: found[form] for form in expected} == expected
+    features = feats(lines, header)
+    assert {form: features[form] for form in expected} == expected
 
 
 def test_degrees_are_told_from_words_that_only_end_like_them():
@@ -546,8 +547,7 @@ def test_degrees_are_told_from_words_that_only_end_like_them():
     ],
 )
 def test_tense_and_number_of_the_main_clause_are_worked_out(lines, tense, number):
-    said = mistakes(lines, f"neutral {tense} {number}")
-    assert "the header says" not in said
+    assert "the header says" not in mistakes(lines, f"neutral {tense} {number}")
     wrong = mistakes(lines, f"neutral {'pres' if tense == 'past' else 'past'} {'sing' if number == 'plur' else 'plur'}")
     assert wrong.count("the header says") == 2
 

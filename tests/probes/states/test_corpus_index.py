@@ -1,4 +1,4 @@
-"""A corpus on disk answers as the same sentences in memory do, and a broken-off reading goes on where it was."""
+"""An index on disk has the neighbours of the same sentences in memory, and an interrupted build resumes."""
 
 import itertools
 
@@ -13,8 +13,8 @@ LINES = ["the cat sat on the mat.", "my dog ran.", "the dog is cute!", "he likes
 
 
 @pytest.fixture
-def checkpoint(little, tmp_path):
-    return str(little.save(tmp_path / "little"))
+def checkpoint(tiny_bert, tmp_path):
+    return str(tiny_bert.save(tmp_path / "tiny"))
 
 
 @pytest.fixture
@@ -24,28 +24,28 @@ def corpus(tmp_path):
     return str(path)
 
 
-def test_a_corpus_on_disk_has_the_neighbours_of_the_same_sentences_in_memory(little, checkpoint, corpus, tmp_path):
+def test_a_corpus_on_disk_has_the_neighbours_of_the_same_sentences_in_memory(tiny_bert, checkpoint, corpus, tmp_path):
     progress = list(corpus_index.build(tmp_path, checkpoint))
     assert progress[-1]["fraction"] == 1 and progress[-1]["sentences"] == len(LINES)
-    gathered = token_contexts.gather(little, LINES)
+    contexts = token_contexts.collect(tiny_bert, LINES)
     for layer in range(3):
-        kept, fresh = corpus_index.load(tmp_path, layer), neighbours.Index.of(gathered, layer)
-        assert kept.places.texts == fresh.places.texts
-        np.testing.assert_allclose(kept.directions, fresh.directions, atol=2e-3)
+        on_disk, in_memory = corpus_index.load(tmp_path, layer), neighbours.NeighbourIndex.of(contexts, layer)
+        assert on_disk.places.texts == in_memory.places.texts
+        np.testing.assert_allclose(on_disk.directions, in_memory.directions, atol=2e-3)
 
 
-def test_reading_broken_off_goes_on_and_ends_the_same(checkpoint, tmp_path):
+def test_an_interrupted_build_resumes_and_ends_the_same(checkpoint, tmp_path):
     corpus = tmp_path / "long.txt"
     corpus.write_text("\n".join(LINES * 80), encoding="utf-8")
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole, interrupted = tmp_path / "whole", tmp_path / "interrupted"
     whole.mkdir()
-    broken.mkdir()
-    unbroken = list(corpus_index.build(whole, checkpoint, str(corpus)))
-    begun = list(itertools.islice(corpus_index.build(broken, checkpoint, str(corpus)), 3))
-    rest = list(corpus_index.build(broken, checkpoint, str(corpus)))
-    assert len(rest) == len(unbroken) - len(begun) + 1, "what was read before is not read again"
-    assert rest[1]["fraction"] > begun[-1]["fraction"] > 0 and rest[-1]["fraction"] == 1
-    assert np.array_equal(corpus_index.load(whole, 2).directions, corpus_index.load(broken, 2).directions)
+    interrupted.mkdir()
+    uninterrupted = list(corpus_index.build(whole, checkpoint, str(corpus)))
+    first_batches = list(itertools.islice(corpus_index.build(interrupted, checkpoint, str(corpus)), 3))
+    rest = list(corpus_index.build(interrupted, checkpoint, str(corpus)))
+    assert len(rest) == len(uninterrupted) - len(first_batches) + 1, "the first batches are not computed again"
+    assert rest[1]["fraction"] > first_batches[-1]["fraction"] > 0 and rest[-1]["fraction"] == 1
+    assert np.array_equal(corpus_index.load(whole, 2).directions, corpus_index.load(interrupted, 2).directions)
 
 
 def test_a_large_corpus_is_sampled_over_its_whole_length(checkpoint, tmp_path):
@@ -59,25 +59,25 @@ def test_a_large_corpus_is_sampled_over_its_whole_length(checkpoint, tmp_path):
 def test_an_empty_corpus_is_refused_in_words(checkpoint, tmp_path):
     path = tmp_path / "empty.txt"
     path.write_text("\n \n", encoding="utf-8")
-    with pytest.raises(model.InputProblem, match="no sentence"):
+    with pytest.raises(model.InputError, match="no sentence"):
         list(corpus_index.build(tmp_path, checkpoint, path.name))
 
 
 def test_a_file_that_is_not_text_is_refused_by_the_byte_that_cannot_be_read(checkpoint, tmp_path):
     path = tmp_path / "picture.txt"
     path.write_bytes(b"the cat \xff\xfe sat")
-    with pytest.raises(model.InputProblem, match=r"not UTF-8 text \(byte 9 "):
+    with pytest.raises(model.InputError, match=r"not UTF-8 text \(byte 9 "):
         list(corpus_index.build(tmp_path, checkpoint, path.name))
 
 
 def test_a_layer_that_was_not_indexed_is_refused_in_words(tmp_path):
-    with pytest.raises(model.InputProblem, match="not been indexed"):
+    with pytest.raises(model.InputError, match="no index at layer 9"):
         corpus_index.load(tmp_path, 9)
 
 
 def test_lines_in_an_unknown_script_are_passed_over(tmp_path, corpus):
-    pieces = tokenizer.from_words(["cat", "dog"])
-    bert = model.Bert.random(model.BertConfig(pieces.size, 8, 1, 2, 16, 16), pieces)
+    pieces = tokenizer.from_vocabulary(["cat", "dog"])
+    bert = model.Bert.random_init(model.BertConfig(pieces.vocab_size, 8, 1, 2, 16, 16), pieces)
     path = tmp_path / "mixed.txt"
     path.write_text("кошка\ncat dog\n", encoding="utf-8")
     list(corpus_index.build(tmp_path, str(bert.save(tmp_path / "bert")), path.name))

@@ -1,12 +1,15 @@
-"""Every model on offer can stand on either side of a comparison: itself, its random twin, moments of its training."""
+"""Every model on offer can stand on either side of a comparison: itself, its random-init copy, snapshots of its training."""
 
 from app.views.compare import models
 
 
-def test_a_model_is_offered_with_its_twin_and_its_snapshots(little, tmp_path, monkeypatch):
-    little.save(tmp_path / "mine")
-    little.save(tmp_path / "mine" / "snapshots" / "0000100")
+def test_a_model_is_offered_with_its_random_init_copy_and_its_snapshots(tiny_bert, tmp_path, monkeypatch):
+    tiny_bert.save(tmp_path / "mine")
+    tiny_bert.save(tmp_path / "mine" / "snapshots" / "0000100")
     monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path))
-    offers = models.offered()
-    assert {"english", "english, random weights", "mine", "mine, random weights", "mine, step 100"} <= set(offers)
-    assert offers["mine, step 100"].path == tmp_path / "mine" / "snapshots" / "0000100"
+    options = models.offered()
+    labels = {slug: option.label for slug, option in options.items()}
+    assert {"english", "english~random", "mine", "mine~random", "mine~100"} <= set(labels)
+    assert labels["mine~random"] == "mine, random weights"
+    assert labels["mine~100"] == "mine, step 100"
+    assert options["mine~100"].path == tmp_path / "mine" / "snapshots" / "0000100"

@@ -1,0 +1,74 @@
+"""`python3 run.py handout`: a model as one HTML file that opens from a stick, on a phone, offline."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import model
+from app.browser import handout, rounding, weights
+from model import BertscopeError, InputError, files
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python3 run.py handout",
+        description="Write a model, its lessons and the page that shows them as one HTML file.",
+    )
+    parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder (default: english)")
+    parser.add_argument("--out", type=Path, default=Path("bert.html"), metavar="FILE", help="default: bert.html")
+    parser.add_argument(
+        "--lessons", type=Path, metavar="DIR", help="a folder of lessons of your own, added to the shipped ones"
+    )
+    parser.add_argument(
+        "--masks",
+        type=int,
+        default=rounding.MASKS,
+        metavar="N",
+        help="masked words to measure rounding by; 0 measures nothing",
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    args = arguments()
+    started = time.monotonic()
+    try:
+        content = _built(args).html.encode()
+        with files.atomic_write(args.out) as temporary:
+            temporary.write_bytes(content)
+    except BertscopeError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{args.out} cannot be written: {error.strerror or error}.")
+    print(
+        f"{args.out}: {len(content) / 1e6:.1f} MB in {time.monotonic() - started:.0f} s. It opens in any browser, offline."
+    )
+    return 0
+
+
+def _built(args: argparse.Namespace) -> handout.Handout:
+    if args.lessons and not args.lessons.is_dir():
+        raise InputError(f"There is no folder {args.lessons} to take lessons from.")
+    if args.out.is_dir():
+        raise InputError(f"{args.out} is a folder: name the file to write.")
+    if not args.out.parent.is_dir():
+        raise InputError(f"There is no folder {args.out.parent} to write {args.out.name} into.")
+    bert = model.load(args.model)
+    cost = None
+    if args.masks > 0 and bert.mlm is not None:
+        cost = rounding.measure(bert, weights.round_weights(bert), args.masks)
+        print(f"{bert.info.name} rounded to int8: {cost}", flush=True)
+    built = handout.build(bert, handout.lesson_books([args.lessons] if args.lessons else []), cost)
+    count = sum(parameter.numel() for parameter in bert.parameters())
+    print(f"{count / 1e6:.1f} M weights are {built.weight_bytes / 1e6:.1f} MB as int8", flush=True)
+    return built
+
+
+def _refuse(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""A page of experiments: its queue with progress and cancel, the form for another, the list of results, the open one.
+
+Probes and Fine-tune fill the whole frame; Train and Masking strategies show their results in ways of their own and use
+its upper half.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from app import jobs, layout, limits, session
+from app.jobs import panel
+from app.widgets.dropdown import dropdown
+from model import InputError
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class ListedResult(Generic[R]):
+    """One line of the list of results."""
+
+    title: str
+    result: R
+    job: jobs.Job | None = None  # None for one that comes with the project, or from a file of the reader's
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[R]):
+    """One kind of experiment: the work that is queued for it, and how its results are read, named and shown."""
+
+    work: str  # "app.work.module:function"
+    key: str  # of the open result, in the address
+    form_title: str
+    form: Callable[[], None]
+    file: str  # the result, in the folder of a job
+    read: Callable[[Path], R]
+    has_scores: Callable[[R], bool]  # whether there is enough in it to be opened
+    title: Callable[[jobs.Job, R], str]
+    bundled: Callable[[], dict[str, ListedResult[R]]]  # slug -> a result that comes with the project
+    preview: Callable[[R], None]  # of a job that is still active
+    show: Callable[[dict[str, ListedResult[R]], str], None]  # all results, and the slug of the open one
+
+
+def stored(orders: Iterable[jobs.Job], file: str, read: Callable[[Path], R]) -> tuple[dict[str, R], list[str]]:
+    """The result in the folder of each job, by its id; and a sentence for every file that cannot be read."""
+    results: dict[str, R] = {}
+    unreadable: list[str] = []
+    for job in orders:
+        try:
+            result = session.file_content(job.folder / file, read)
+        except (InputError, OSError) as error:
+            unreadable.append(f"{job.title}: {error}")
+            continue
+        if result is not None:
+            results[job.id] = result
+    return results, unreadable
+
+
+def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = None) -> None:
+    """The whole frame; `opened` are results from files of the reader's."""
+
+    def preview(job: jobs.Job) -> None:
+        # a resumed job may still have the unreadable file of another version, until its first part is done again
+        result = stored([job], experiment.file, experiment.read)[0].get(job.id) if job.is_active else None
+        if result is not None:
+            experiment.preview(result)
+
+    orders = watch_and_order(
+        experiment.work,
+        experiment.form_title,
+        experiment.form,
+        preview,
+        on_end=lambda job: open_next(experiment.key, job.id),
+    )
+    ended = [job for job in orders if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]
+    results, unreadable = stored(ended, experiment.file, experiment.read)
+    passed_over(unreadable)
+    own = {
+        job.id: ListedResult(experiment.title(job, result), result, job)
+        for job in ended
+        if (result := results.get(job.id)) is not None and experiment.has_scores(result)
+    }
+    listed = experiment.bundled() | (opened or {}) | own
+    wanted = st.session_state.pop(_wanted(experiment.key), None)
+    if wanted in listed:
+        st.session_state[experiment.key] = wanted
+    titles = {slug: entry.title for slug, entry in listed.items()}
+    slug = dropdown("Result", titles, experiment.key, default=next(iter([*own, *(opened or {})]), None))
+    experiment.show(listed, slug)
+
+
+def watch_and_order(
+    work: str,
+    form_title: str,
+    form: Callable[[], None],
+    draw: Callable[[jobs.Job], None] | None = None,
+    on_end: Callable[[jobs.Job], None] | None = None,
+    every: float = 1.5,
+) -> list[jobs.Job]:
+    """The job under way or the latest one, unless it is done; those that wait; the form. Returns all, newest first."""
+    orders = [job for job in jobs.list_all() if job.work == work]
+    current = current_job(orders)
+    # a place of its own: when a job comes or goes, the form below must not be drawn anew with its upload
+    with st.container():
+        if current is not None and current.state != "done":
+            panel.show(current.id, draw, on_end, every)
+        for job in reversed(orders):
+            if job.state == "waiting" and job is not current:
+                panel.summary(job)
+    with st.expander(form_title, icon=":material/add_circle:", expanded=True):
+        form()
+    return orders
+
+
+def current_job(orders: list[jobs.Job]) -> jobs.Job | None:
+    """The one at work, else the newest that waits, else the newest of all."""
+    states = {"running": 0, "waiting": 1}
+    return min(orders, key=lambda job: states.get(job.state, 2), default=None)  # of equals the first, which is the newest
+
+
+def open_next(key: str, slug: str) -> None:
+    """Let the next run of the page open this result: a choice cannot be changed once it is on the screen."""
+    st.session_state[_wanted(key)] = slug
+
+
+def passed_over(unreadable: list[str]) -> None:
+    """Name the results that cannot be read, so that nobody looks for them in vain."""
+    if unreadable:
+        st.warning(layout.escape(f"Passed over: {' '.join(unreadable)}"), icon=":material/warning:")
+
+
+def _wanted(key: str) -> str:
+    return f"{key} to open"

@@ -1,0 +1,51 @@
+"""One way a command of run.py parses, fails and quotes itself."""
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+
+from .errors import BertscopeError
+from .progress import CLEAR
+
+FAILED, INTERRUPTED = 2, 130  # exit codes; argparse fails with 2 as well
+
+
+def parser(name: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+    """The parser of `python3 run.py NAME`."""
+    return argparse.ArgumentParser(
+        prog=f"python3 run.py {name}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def run(
+    work: Callable[[argparse.Namespace], int | None], parser: argparse.ArgumentParser, argv: Sequence[str] | None
+) -> int:
+    """Parse (None: the words of the process) and work; the exit code, after one sentence where it is not 0."""
+    args = parser.parse_args(argv)
+    try:
+        code = work(args) or 0
+        sys.stdout.flush()
+        return code
+    except BertscopeError as error:
+        _complain(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        _complain("Stopped before the end.")
+        return INTERRUPTED
+    except BrokenPipeError:  # who read our output has read enough, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it flushes
+        return 0
+
+
+def quote(*argv: object) -> str:
+    """A command to copy and paste: quote("train", "--out", path)."""
+    return shlex.join(["python3", "run.py", *map(str, argv)])
+
+
+def _complain(sentence: str) -> None:
+    print(f"{CLEAR}{sentence}" if sys.stderr.isatty() else sentence, file=sys.stderr, flush=True)

@@ -1,0 +1,100 @@
+"""The results below `results/`: comparisons of small models, probing experiments, one fine-tuning."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+import model
+from model import ModelInfo, checkpoint
+
+from ..finetuning.results import FinetuningResult
+from ..masking_strategies import training_runs
+from ..probing.results import ProbingResult
+from ..results import RESULT
+
+FOLDER = Path(__file__).parent / "results"
+STRATEGIES, DIRECTIONS = "strategies", "directions"  # the two comparisons
+PROBED = ("english", "english-random", "smallworld")
+COMMAND = "COMMAND"
+CARD = """# Small world, attention {side}
+
+Learned masked words from stories of the small world while every position attended {visible}, in every layer; it answers
+as it learned with `Edits(direction="{direction}")`. Seed 0 of the run that `COMMAND`, two folders up, makes again; stored
+in half precision.
+"""
+SIDES = {
+    "left": ("to the left", "only to itself and what stands before it"),
+    "right": ("to the right", "only to itself and what stands after it"),
+    "both": ("to both sides", "to everything"),
+}
+ORDER = (
+    *training_runs.STRATEGIES,
+    *training_runs.DIRECTIONS[:2],
+    training_runs.ENSEMBLE,
+    training_runs.DIRECTIONS[2],
+)
+
+
+def results(name: str) -> pd.DataFrame:
+    """One row a model of a comparison, as `training_runs.results`."""
+    return training_runs.results(FOLDER / name)
+
+
+def settings(name: str) -> dict[str, Any]:
+    """The settings of a comparison: conditions, seeds, budget, corpus, ceiling."""
+    return json.loads((FOLDER / name / training_runs.SETTINGS).read_text(encoding="utf-8"))
+
+
+def ceiling(name: str) -> float:
+    """What the best possible predictor reaches on the masked words of a comparison."""
+    return settings(name)["ceiling"]
+
+
+def command(name: str) -> str:
+    """What makes a comparison again."""
+    return (FOLDER / name / COMMAND).read_text(encoding="utf-8").strip()
+
+
+def direction_models() -> dict[str, Path]:
+    """The checkpoint of a model trained with each direction, seed 0."""
+    return {
+        condition.direction: FOLDER / DIRECTIONS / "models" / condition.direction for condition in training_runs.DIRECTIONS
+    }
+
+
+def probing() -> list[ProbingResult]:
+    """One small probing experiment on each of PROBED; its command is in each."""
+    return [ProbingResult.read(FOLDER / "probes" / f"{name}.json") for name in PROBED]
+
+
+def finetuning() -> FinetuningResult:
+    """One fine-tuning, on the reviews; its command is in it."""
+    return FinetuningResult.read(FOLDER / "finetuning" / RESULT)
+
+
+def add(folder: Path, name: str, command: str) -> None:
+    """Copy the results of a run into the project, with its command; of the directions, a model each too."""
+    target = FOLDER / name
+    target.mkdir(parents=True, exist_ok=True)
+    rank = {condition.name: index for index, condition in enumerate(ORDER)}
+    rows = training_runs.results(folder)
+    rows = rows.sort_values(
+        ["condition", "seed"], key=lambda column: column.map(rank) if column.name == "condition" else column
+    )
+    rows.dropna(axis=1, how="all").round(5).to_csv(target / training_runs.RESULTS, index=False)
+    shutil.copy(folder / training_runs.SETTINGS, target)
+    (target / COMMAND).write_text(command + "\n", encoding="utf-8")
+    for condition in training_runs.DIRECTIONS if name == DIRECTIONS else ():
+        bert = model.load(training_runs.model_folder(folder, condition, 0))
+        bert.info = ModelInfo(condition.direction, card(condition.direction))
+        checkpoint.save(bert, direction_models()[condition.direction], torch.float16)
+
+
+def card(direction: str) -> str:
+    """The card of a bundled model that was trained with one direction."""
+    side, visible = SIDES[direction]
+    return CARD.format(side=side, visible=visible, direction=direction)

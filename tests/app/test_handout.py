@@ -1,0 +1,162 @@
+"""The handout as a file: its size, what may run in it, what rounding costs, the command and the address."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from app.browser import characters, handout, rounding, route, weights
+from app.browser.__main__ import main
+from model import Bert, BertConfig, CheckpointError, tokenizer
+
+HOSTILE = '</script><img src=x onerror="alert(1)"> & "'
+
+
+@pytest.fixture(scope="module")
+def english_html(english: Bert) -> str:
+    return handout.build(english, handout.lesson_books()).html
+
+
+def test_the_english_handout_is_at_most_32_megabytes(english_html: str):
+    assert len(english_html.encode()) <= 32e6
+
+
+def test_a_tiny_model_with_the_same_vocabulary_is_at_most_6_megabytes(english: Bert):
+    tiny = Bert.random_init(BertConfig.preset("tiny"), english.tokenizer)
+    learned = english.state_dict()
+    for name, tensor in tiny.state_dict().items():  # learned weights compress better than random ones
+        tensor.copy_(learned[name][tuple(slice(0, size) for size in tensor.shape)])
+    assert len(handout.build(tiny, handout.lesson_books()).html.encode()) <= 6e6
+
+
+def test_one_script_runs_and_no_network_is_allowed(english_html: str):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', english_html)
+    assert policy is not None
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", english_html, re.DOTALL)
+    running = [body for attributes, body in scripts if "type=" not in attributes]
+    assert len(running) == 1
+    digest = base64.b64encode(hashlib.sha256(running[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy[1]
+    assert "default-src 'none'" in policy[1] and "http" not in policy[1] and "connect-src" not in policy[1]
+    script = policy[1].split("script-src")[1].split(";")[0]
+    assert "'unsafe-inline'" not in script and "'unsafe-eval'" not in script
+    assert "src=" not in "".join(attributes for attributes, _ in scripts)
+
+
+def test_a_hostile_name_vocabulary_or_lesson_stays_text(tiny_bert: Bert):
+    pieces = tokenizer.from_vocabulary([*tiny_bert.tokenizer.vocabulary, HOSTILE, "<!--", "<script>"])
+    bert = Bert.random_init(BertConfig(pieces.vocab_size, 32, 1, 2, 64, 64), pieces)
+    bert.info = type(bert.info)(name=HOSTILE, notes=(HOSTILE,))
+    page = handout.build(bert, handout.lesson_books()).html
+    assert HOSTILE not in page and "<img" not in page
+    assert page.count("</script>") == page.count("<script ") + page.count("<script>")
+    found = re.search(r'<script type="application/json" id="model">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    header = json.loads(found[1])
+    assert header["name"] == HOSTILE and HOSTILE in header["tokenizer"]["vocabulary"]
+
+
+def test_codes_are_off_by_at_most_half_a_step():
+    matrix = np.random.default_rng(0).normal(size=(5, 128)).astype(np.float32)
+    matrix[2] = 0
+    matrix[3, 7] = 100
+    codes, scales = weights.quantise(matrix)
+    assert codes.shape == (10, 64) and scales.shape == (10,)
+    error = np.abs(weights.dequantise(codes, scales).reshape(matrix.shape) - matrix)
+    assert (error <= np.repeat(scales, 64).reshape(matrix.shape) * 0.5001).all()
+    assert error[3, 64:].max() < 0.03 < error[3, :64].max()  # one large weight makes its own stretch coarse, no other
+
+
+def test_letters_are_five_for_four_bytes_and_none_means_anything_to_html():
+    content = bytes(range(256)) + b"\xff" * 6
+    letters = weights.to_text(content)
+    digits = {sign: digit for digit, sign in enumerate(weights.ALPHABET.tobytes().decode())}
+    assert len(digits) == 85 and not set(digits) & set("<>&\"'`\\")
+    decoded = b""
+    for start in range(0, len(letters), 5):
+        number = 0
+        for letter in letters[start : start + 5]:
+            number = 85 * number + digits[letter]
+        decoded += number.to_bytes(4, "little")
+    assert decoded == content + b"\0" * 2
+
+
+def test_the_shared_model_is_not_rounded(english: Bert):
+    before = {name: tensor.clone() for name, tensor in english.state_dict().items()}
+    rounded = weights.round_weights(english)
+    changed = [name for name, tensor in rounded.state_dict().items() if not (tensor == before[name]).all()]
+    assert all((tensor == before[name]).all() for name, tensor in english.state_dict().items())
+    assert set(changed) == {name for name, tensor in before.items() if tensor.ndim == 2}
+
+
+def test_rounding_keeps_97_of_100_first_guesses(english: Bert):
+    cost = rounding.measure(english, weights.round_weights(english), masks=600)
+    assert cost.masks == 600 and cost.agreement >= 0.97 and cost.largest_change < 0.1
+    assert abs(cost.correct[0] - cost.correct[1]) <= 12
+    same = rounding.measure(english, english, masks=40)
+    assert same.agreement == 1 and same.largest_change == 0
+
+
+def test_a_tokenizer_with_rules_of_its_own_is_refused(tiny_bert: Bert):
+    from tokenizers import AddedToken, normalizers
+
+    pieces = tokenizer.from_vocabulary(["dog"])
+    pieces.backend.add_tokens([AddedToken("greedy", lstrip=True)])
+    with pytest.raises(CheckpointError, match="greedy"):
+        characters.describe(pieces)
+    pieces = tokenizer.from_vocabulary(["dog"])
+    pieces.backend.normalizer = normalizers.NFKC()
+    with pytest.raises(CheckpointError, match="NFKC"):
+        characters.describe(pieces)
+
+
+def test_the_command_writes_the_file_and_says_its_sizes(tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "app.browser", "--model", "smallworld", "--out", tmp_path / "world.html", "--masks", "50"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"first guesses behind 50 masks", done.stdout) and re.search(r"MB as int8", done.stdout)
+    assert (tmp_path / "world.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--model", "no-such-model"], "no-such-model"),
+        (["--out", "no/such/folder/x.html"], "There is no folder"),
+        (["--lessons", "no/such/folder"], "There is no folder"),
+        (["--out", "."], "is a folder"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_2(words, sentence, monkeypatch, capsys, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["handout", "--model", "smallworld", "--masks", "0", *words])
+    assert main() == 2
+    told = capsys.readouterr().err
+    assert sentence in told and told.count("\n") == 1
+
+
+def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path))
+    client = TestClient(Starlette(routes=[route.route()]))
+    first = client.get("/handout/smallworld.html", headers={"accept-encoding": "gzip"})
+    assert first.status_code == 200 and first.headers["content-encoding"] == "gzip"
+    assert first.text.startswith("<!doctype html>")
+    plain = client.get("/handout/smallworld.html", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers and plain.text == first.text
+    again = client.get("/handout/smallworld.html", headers={"if-none-match": first.headers["etag"]})
+    assert again.status_code == 304 and not again.content
+    assert len(route.FILES) == 1 and route.FILES.size < len(first.text)
+    for name in ("no-such", "..%2Fenglish", "checkpoints%2F..%2F..%2Fetc"):
+        assert client.get(f"/handout/{name}.html").status_code == 404

@@ -18,9 +18,15 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
+def server_folder(tmp_path_factory) -> Path:
+    """Where the app of the browser tests writes its log and its runs."""
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, server_folder):
     """The address of the app, started once as a user starts it, with empty folders of models and of runs."""
-    with serving(tmp_path_factory.mktemp("models"), tmp_path_factory.mktemp("server")) as address:
+    with serving(tmp_path_factory.mktemp("models"), server_folder) as address:
         yield address
 
 

@@ -80,9 +80,8 @@ def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, t
     expect(page.get_by_text("--train a.csv --test b.csv").first).to_be_visible()
 
 
-def test_a_damaged_result_is_named_and_passed_over(open_page, tmp_path_factory, monkeypatch):
-    (folder,) = (place for place in tmp_path_factory.getbasetemp().glob("server*") if not place.is_symlink())
-    runs = folder / "runs"
+def test_a_damaged_result_is_named_and_passed_over(open_page, server_folder, monkeypatch):
+    runs = server_folder / "runs"
     monkeypatch.setenv("BERTSCOPE_RUNS", str(runs))
     job = runs / f"{datetime.now():%Y%m%d-%H%M%S}-0123456789"
     (job / "results").mkdir(parents=True)

@@ -13,6 +13,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
+MOST_PROCESSES = 64
 
 
 def arguments() -> argparse.Namespace:
@@ -34,8 +35,17 @@ def arguments() -> argparse.Namespace:
         default=ROOT / "lessons",
         help="a folder of lessons of your own (default: lessons)",
     )
+    parser.add_argument(
+        "--processes",
+        metavar="N",
+        type=int,
+        default=1,
+        help="run N processes of the app on the ports after this one, and share the readers among them (default: 1)",
+    )
     parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
     args = parser.parse_args()
+    if not 1 <= args.processes <= MOST_PROCESSES:
+        parser.error(f"--processes {args.processes}: from 1 to {MOST_PROCESSES}, at best as many as there are cores")
     for option, folder, usual in (("models", args.models, "checkpoints"), ("lessons", args.lessons, "lessons")):
         if folder != ROOT / usual and not folder.is_dir():
             parser.error(f"--{option} {folder}: there is no such folder")
@@ -92,13 +102,31 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     sys.path.insert(0, str(ROOT))
     settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
-    threading.Thread(target=announce, daemon=True, args=(address, f"{address}/_stcore/health", not args.no_browser)).start()
-    print("Starting Bertscope ...", flush=True)
+    behind_a_door = "BERTSCOPE_DOOR" in os.environ  # then the door says where it is
+    if not behind_a_door:
+        threading.Thread(
+            target=announce, daemon=True, args=(address, f"{address}/_stcore/health", not args.no_browser)
+        ).start()
+        print("Starting Bertscope ...", flush=True)
+    if args.processes > 1:
+        _share(args, port)
+        return
     from app import jobs, server, session
 
     session.warm_up()
     jobs.watch()
     server.build().run(config=settings | {"server.port": port, "server.address": args.host})
+
+
+def _share(args: argparse.Namespace, port: int) -> None:
+    """Several processes behind one address."""
+    from app import processes
+
+    ports: list[int] = []
+    for _ in range(args.processes):
+        ports.append(free(args.host, (ports or [port])[-1] + 1))
+    options = ["--host", args.host, "--no-browser", "--models", str(args.models), "--lessons", str(args.lessons)]
+    processes.serve(args.host, port, ports, options + (["--hub"] if args.hub else []))
 
 
 if __name__ == "__main__":

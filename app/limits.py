@@ -12,7 +12,6 @@ ANSWERS_MEGABYTES = 100  # everything else that was computed: evidence, controls
 
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices
-VOTES_KEPT = 500  # predictions of one question that are counted, the latest
 DOCUMENT_CHARACTERS = 60_000  # the box for a whole document
 SENTENCES_AT_ONCE = 10  # of a document whose pairs are all read while the page waits; more become a job
 BENCHMARK_MEGABYTES = 20  # of a text to draw pairs from

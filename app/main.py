@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app import input_bar, layout, session
-from app.components import theme_switch
+from app import input_bar, layout, processes
+from app.components import connection, theme_switch
 from app.navigation import PAGES
 from model import BertscopeError
 
@@ -13,10 +13,10 @@ def main() -> None:
     st.html(layout.STYLE)
     if st.context.theme.type == "dark":
         st.html(layout.DARK_STYLE)
-    session.freeze_gc()
     entries = [entry for group in PAGES.values() for entry in group]
     pages = [entry.page() for entry in entries]
     current = st.navigation(pages, position="top")
+    connection.show(processes.door())
     theme_switch.show([entry.address for entry in entries])
     try:
         input_bar.show(entries[pages.index(current)])

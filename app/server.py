@@ -1,4 +1,4 @@
-"""Streamlit's ASGI application with what a page cannot do: give every browser a mark of its own."""
+"""Streamlit's ASGI application with what a page cannot do: mark every browser, count the open pages, send the handout."""
 
 import secrets
 from http.cookies import SimpleCookie
@@ -6,17 +6,49 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app import processes
 from app.browser.route import route
+from app.session import OWNER
 
-OWNER = "bertscope_owner"  # the cookie by which a browser finds its own jobs, results and models again
 YEAR = 365 * 24 * 3600  # seconds
+_open_pages: set[object] = set()
 
 
 def build() -> st.App:
     """The application, ready to run."""
-    return st.App(Path(__file__).with_name("main.py"), routes=[route()], middleware=[Middleware(OwnerCookie)])
+    return st.App(
+        Path(__file__).with_name("main.py"),
+        routes=[route(), Route(processes.READERS, readers)],
+        middleware=[Middleware(OpenPages), Middleware(OwnerCookie)],
+    )
+
+
+async def readers(request: Request) -> JSONResponse:
+    """How many pages of this process are open."""
+    return JSONResponse({"readers": len(_open_pages)})
+
+
+class OpenPages:
+    """Counts the pages whose line to this process is open."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        line = object()
+        _open_pages.add(line)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            _open_pages.discard(line)
 
 
 class OwnerCookie:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 READING = "Reading the pair again and again …"
 DEFAULT_MODEL = "english"
+OWNER = "bertscope_owner"  # the cookie by which a browser finds its own jobs, results and models again
 OFFERED = "models offered"  # in the session: what the folders held when this run of the page began
 
 # every model goes by its fingerprint here: a name can mean other weights tomorrow
@@ -108,6 +110,9 @@ def warm_up() -> None:
     """Load and read what the first page shows, before the first reader comes."""
     path = checkpoint.BUNDLED / DEFAULT_MODEL
     trace_of(MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path)), DEFAULT_A, DEFAULT_B)
+    # what is imported by now is never freed, and looking through it again and again delays the pages
+    gc.collect()
+    gc.freeze()
 
 
 def answer(chosen: Bert, question: str, arguments: tuple[Hashable, ...], compute: Callable[[], T]) -> T:
@@ -204,17 +209,9 @@ def lesson_answer(question: lessons.QuizItem) -> lessons.QuizAnswer:
     return answer(chosen, "lesson", (repr(question),), lambda: lessons.answer(chosen, question))
 
 
-@st.cache_resource
-def votes() -> dict[tuple[str, int], dict[str, int]]:
-    """What everyone predicted since the server started: (lesson, question) -> {reader: option}."""
-    return {}
-
-
-@st.cache_resource
-def freeze_gc() -> None:
-    """Exclude everything imported so far from garbage collection: it is never freed, and scanning it delays the pages."""
-    gc.collect()
-    gc.freeze()
+def owner() -> str:
+    """The mark of this browser, the same at every process and after a reload; without cookies, of this page alone."""
+    return st.context.cookies.get(OWNER) or st.session_state.setdefault("owner without a cookie", uuid4().hex)
 
 
 def bert() -> Bert:

@@ -1,4 +1,4 @@
-"""The registry of jobs: one table in one SQLite file beside the jobs' folders, shared by all processes.
+"""The registry of jobs and of the room's votes: one SQLite file beside the jobs' folders, shared by all processes.
 
 Whatever changes a row also writes it to `job.json` in the job's folder, so that a database which was lost or damaged is
 rebuilt from the folders.
@@ -17,20 +17,22 @@ from app.jobs import lock
 
 ROOT = Path(__file__).parents[2]
 DATABASE = "bertscope.sqlite"
-VERSION = 1
+VERSION = 2
 PATIENCE = 20  # seconds to wait for the transactions of others, which take milliseconds
 PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0)  # seconds between two tries to open a file
 VANISHED = "Its process ended without a word: it was killed, or the machine was restarted. It can be resumed."
 SCHEMA = (
-    """CREATE TABLE jobs (
+    """CREATE TABLE IF NOT EXISTS jobs (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, owner TEXT NOT NULL DEFAULT '',
     function TEXT NOT NULL, arguments TEXT NOT NULL, arguments_digest TEXT NOT NULL, fingerprint TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'stopped', 'failed')), queue_order INTEGER NOT NULL,
     pid INTEGER, created REAL NOT NULL, started REAL, stop_requested REAL, ended REAL,
     error TEXT NOT NULL DEFAULT '', last_progress TEXT NOT NULL DEFAULT '{}')""",
-    "CREATE INDEX by_fingerprint ON jobs (fingerprint, state)",
-    "CREATE INDEX by_arguments ON jobs (function, arguments_digest)",
-    "CREATE INDEX by_state ON jobs (state, queue_order)",
+    "CREATE INDEX IF NOT EXISTS by_fingerprint ON jobs (fingerprint, state)",
+    "CREATE INDEX IF NOT EXISTS by_arguments ON jobs (function, arguments_digest)",
+    "CREATE INDEX IF NOT EXISTS by_state ON jobs (state, queue_order)",
+    "CREATE TABLE IF NOT EXISTS votes (lesson TEXT, question INTEGER, reader TEXT, option INTEGER NOT NULL, "
+    "PRIMARY KEY (lesson, question, reader))",
 )
 
 Content = TypeVar("Content")

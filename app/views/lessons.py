@@ -2,11 +2,10 @@
 
 from contextlib import suppress
 from urllib.parse import urlencode
-from uuid import uuid4
 
 import streamlit as st
 
-from app import layout, limits, session
+from app import layout, room, session
 from app.figures import lessons as figures
 from app.widgets.choice import choice
 from model import BertscopeError
@@ -148,19 +147,13 @@ def _predictions(name: str, lesson: Lesson) -> list[int | None]:
 def _predict(name: str, index: int, option: int | None) -> None:
     """Record a prediction, or take it back; the room's count follows."""
     st.session_state["predicted"][name][index] = option
-    voters = session.votes().setdefault((name, index), {})
-    voter = st.session_state.setdefault("voter", uuid4().hex)
-    voters.pop(voter, None)
-    if option is not None:
-        voters[voter] = option
-        while len(voters) > limits.VOTES_KEPT:
-            voters.pop(next(iter(voters)), None)
+    room.vote(name, index, session.owner(), option)
 
 
 def _votes(name: str, index: int, options: int) -> list[int]:
-    """How many of those who use this server now predicted each option, when there are several of them."""
-    votes = list(session.votes().get((name, index), {}).values())
-    return [votes.count(option) for option in range(options)] if len(votes) > 1 else []
+    """How many browsers predicted each option, when there are several of them."""
+    votes = room.counts(name, index, options)
+    return votes if sum(votes) > 1 else []
 
 
 def _go(index: int) -> None:

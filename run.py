@@ -10,6 +10,7 @@ finetune     one added output layer: teach a checkpoint your own labels
 probe        what each layer knows: probes with their baselines
 smallworld   stories with planted truth, their trees, and the best that can be learned from them
 handout      a model as one HTML file that needs no server
+rehearse     simulated students on this machine: will it do for a class?
 bench        side by side with the tools people use today
 """
 
@@ -41,6 +42,7 @@ COMMANDS = {
     "finetune": ("probes.finetuning", ["requirements.txt"]),
     "smallworld": ("model.smallworld", ["requirements.txt"]),
     "handout": ("app.browser", ["requirements.txt"]),
+    "rehearse": ("app.rehearsal", ["requirements.txt"]),
     "bench": ("bench", ["requirements.txt", "requirements-dev.txt"]),
 }
 

@@ -28,6 +28,7 @@ READERS = "/_bertscope/readers"  # how many browsers a process has
 ARRIVING = 10.0  # seconds until a browser that was sent somewhere is counted there
 LOOK = 2.0  # seconds for a process to answer; it is busy or gone after that
 WATCH = 0.5  # seconds between two looks whether every process lives
+END = 20.0  # seconds for a process to end when the door closes
 SHORT = 60.0  # seconds; a process that ends sooner counts as one that cannot start
 FAILED_STARTS = 3  # in a row; then something is wrong that another start does not mend
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,10 +110,14 @@ class Door:
 
     @contextlib.asynccontextmanager
     async def watching(self, _: Starlette):
-        """Start again what ends, as long as the door is open."""
+        """Start again what ends, as long as the door is open; then end them all."""
         watcher = asyncio.create_task(self._watch())
         yield
         watcher.cancel()
+        for process in self.processes:
+            process.popen.terminate()
+        for process in self.processes:
+            await asyncio.to_thread(process.popen.wait, END)
 
     async def _watch(self) -> None:
         while True:
@@ -127,13 +132,7 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     """Open the door at `port` and the app at `ports`, until Ctrl-C."""
     os.environ["BERTSCOPE_DOOR"] = str(port)
     processes = [Process(port, options) for port in ports]
-    try:
-        uvicorn.run(Door(processes).application(), host=host, port=port, log_level="warning")
-    finally:
-        for process in processes:
-            process.popen.terminate()
-        for process in processes:
-            process.popen.wait(20)
+    uvicorn.run(Door(processes).application(), host=host, port=port, log_level="warning")
 
 
 def door() -> int | None:

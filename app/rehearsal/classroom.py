@@ -166,6 +166,26 @@ class Texts:
         return f"{rng.choice(self._sentences)} Number {self._count}."
 
 
+def family(pid: int) -> list[int]:
+    """A process and those it started."""
+    process = psutil.Process(pid)
+    return [pid, *(child.pid for child in process.children(recursive=True))]
+
+
+def addresses(address: str, count: int, process: subprocess.Popen) -> list[str]:
+    """Where the door at an address sends so many browsers, one after the other; all processes answer before it returns."""
+    if count == 1:
+        return [address]
+    places: set[str] = set()
+    while len(places) < count:
+        if process.poll() is not None:
+            raise RuntimeError(f"The server at {address} ended.")
+        with contextlib.suppress(URLError, OSError), urlopen(f"{address}/", timeout=10) as page:
+            places.add(page.url.rstrip("/"))
+        time.sleep(0.05)
+    return sorted(places)
+
+
 def _cpu_seconds(processes: Sequence[psutil.Process]) -> float:
     return sum(sum(process.cpu_times()[:2]) for process in processes)
 

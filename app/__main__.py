@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from app import processes
+
 ROOT = Path(__file__).resolve().parent.parent
 MOST_PROCESSES = 64
 
@@ -102,17 +104,22 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     sys.path.insert(0, str(ROOT))
     settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
-    behind_a_door = "BERTSCOPE_DOOR" in os.environ  # then the door says where it is
+    behind_a_door = processes.door() is not None  # then the door says where it is
     if not behind_a_door:
         threading.Thread(
             target=announce, daemon=True, args=(address, f"{address}/_stcore/health", not args.no_browser)
         ).start()
         print("Starting Bertscope ...", flush=True)
+    else:
+        processes.end_with_the_door()
     if args.processes > 1:
         _share(args, port)
         return
-    from app import jobs, server, session
+    from app import jobs, navigation, server, session, theme_message
 
+    # every page is imported before the first reader comes, and what is imported is never looked through again
+    assert navigation.PAGES
+    theme_message.keep()
     session.warm_up()
     jobs.watch()
     server.build().run(config=settings | {"server.port": port, "server.address": args.host})
@@ -120,8 +127,6 @@ def main() -> None:
 
 def _share(args: argparse.Namespace, port: int) -> None:
     """Several processes behind one address."""
-    from app import processes
-
     ports: list[int] = []
     for _ in range(args.processes):
         ports.append(free(args.host, (ports or [port])[-1] + 1))

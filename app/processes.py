@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -133,6 +134,18 @@ def serve(host: str, port: int, ports: Sequence[int], options: Sequence[str]) ->
     os.environ["BERTSCOPE_DOOR"] = str(port)
     processes = [Process(port, options) for port in ports]
     uvicorn.run(Door(processes).application(), host=host, port=port, log_level="warning")
+
+
+def end_with_the_door() -> None:
+    """End this process when the one that started it is gone, however that ended: its port must be free again."""
+    starter = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == starter:
+            time.sleep(WATCH)
+        signal.raise_signal(signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def door() -> int | None:

@@ -130,6 +130,24 @@ def _spinning(message: str, compute: Callable[[], T]) -> Callable[[], T]:
     return compute_with_spinner
 
 
+def training_history(run: Path) -> pd.DataFrame:
+    """The log of a run, read once for all readers until it is written again."""
+    return _of_history(run, training_replay.history)
+
+
+def training_snapshots(run: Path) -> list[training_replay.Snapshot]:
+    """The snapshots of a run, looked for again when its log has grown."""
+    return _of_history(run, training_replay.snapshots)
+
+
+def _of_history(run: Path, read: Callable[[Path], T]) -> T:
+    try:
+        written = (run / "history.csv").stat()
+    except OSError:
+        return read(run)
+    return ANSWERS.get((str(run), read.__name__, written.st_mtime_ns, written.st_size), lambda: read(run))
+
+
 def snapshot_prediction(path: Path, text: str) -> training_replay.SnapshotPrediction:
     """What a snapshot of a training says about a text; the snapshot itself does not stay in memory."""
     return ANSWERS.get(

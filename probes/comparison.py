@@ -165,6 +165,8 @@ def _distances(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def agreement(left: np.ndarray, left_words: Sequence[str], right: np.ndarray, right_words: Sequence[str]) -> float:
     """Overlap of two predictions, 0..1: the smaller probability of each word of both vocabularies, summed."""
+    if left_words == right_words:
+        return float(np.minimum(left, right).sum())
     index_of = {word: index for index, word in enumerate(right_words)}
     pairs = [(index, index_of[word]) for index, word in enumerate(left_words) if word in index_of]
     on_left, on_right = np.array(pairs, int).reshape(-1, 2).T

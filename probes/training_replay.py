@@ -1,6 +1,5 @@
 """A training run replayed: what a model predicts for one sentence at each snapshot of its training."""
 
-import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,11 +107,9 @@ def course(progress: list[dict]) -> pd.DataFrame:
 def history(run: Path) -> pd.DataFrame:
     """The log of a run: step, losses and accuracies, held-out ones at the steps that evaluated them."""
     try:
-        with (run / "history.csv").open(encoding="utf-8") as file:
-            rows = [{name: float(value) if value else np.nan for name, value in row.items()} for row in csv.DictReader(file)]
+        return pd.read_csv(run / "history.csv", dtype=float)
     except FileNotFoundError:
-        rows = []
-    return pd.DataFrame(rows, columns=list(rows[0]) if rows else ["step"])
+        return pd.DataFrame(columns=["step"])
 
 
 def values_at(history: pd.DataFrame, step: int | None = None) -> dict[str, float]:

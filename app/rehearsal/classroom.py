@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import numpy as np
 import psutil
 
-from app.rehearsal.reader import Reader, Visit
+from app.rehearsal.student import Student, Visit
 from probes import reader as reader_corpus
 
 ROOT = Path(__file__).parents[2]
@@ -90,12 +90,12 @@ def rehearse(
 
 
 async def _rehearse(addresses, readers, seconds, longest_pause, seed, pages, processes, report) -> Rehearsal:
-    group = [Reader(addresses[number % len(addresses)]) for number in range(readers)]
+    students = [Student(addresses[number % len(addresses)]) for number in range(readers)]
     texts = Texts(seed)
-    await asyncio.gather(*(reader.join() for reader in group))
+    await asyncio.gather(*(student.join() for student in students))
     # everybody has the first page open when the clock starts
-    for reader in group:
-        await reader.visit(pages[0], texts.known())
+    for student in students:
+        await student.visit(pages[0], {})
     visits: list[Visit] = []
     memory: list[tuple[float, float]] = []
     servers = [psutil.Process(pid) for pid in processes]
@@ -112,18 +112,18 @@ async def _rehearse(addresses, readers, seconds, longest_pause, seed, pages, pro
     await asyncio.gather(
         watch(),
         *(
-            _live(reader, random.Random(f"{seed} {number}"), texts, end, longest_pause, pages, visits)
-            for number, reader in enumerate(group)
+            _live(student, random.Random(f"{seed} {number}"), texts, end, longest_pause, pages, visits)
+            for number, student in enumerate(students)
         ),
     )
     elapsed, spent = time.perf_counter() - began, _cpu_seconds(servers) - cpu
-    for reader in group:
-        await reader.leave()
+    for student in students:
+        await student.leave()
     return Rehearsal(tuple(visits), elapsed, spent, tuple(memory))
 
 
 async def _live(
-    reader: Reader,
+    student: Student,
     rng: random.Random,
     texts: "Texts",
     end: float,
@@ -131,21 +131,21 @@ async def _live(
     pages: Sequence[str],
     visits: list[Visit],
 ) -> None:
-    """One reader's lesson: a page, a pause, a sentence of one's own, a pause, another page, …"""
+    """One student's lesson: a page, a pause, a sentence of one's own, a pause, another page, …"""
     page = pages[0]
     await asyncio.sleep(rng.uniform(0, longest_pause))
     while time.perf_counter() < end:
-        boxes = [label for label in PAGES.get(page, (A,)) if label in reader.boxes]
+        boxes = [label for label in PAGES.get(page, (A,)) if label in student.boxes]
         try:
             if boxes and rng.random() < 0.5:
-                visit = await reader.type(page, rng.choice(boxes), texts.new(rng))
+                visit = await student.type(page, rng.choice(boxes), texts.new(rng))
             else:
                 page = rng.choice(pages)
-                visit = await reader.visit(page, texts.known())
+                visit = await student.visit(page, {})
         except OSError as error:
             visit = Visit(page, False, 0.0, 0, 0, f"cut off: {error}")
             with contextlib.suppress(OSError):
-                await reader.join()
+                await student.join()
         visits.append(visit)
         await asyncio.sleep(rng.uniform(0, longest_pause))
 
@@ -156,10 +156,6 @@ class Texts:
     def __init__(self, seed: int):
         self._sentences = [sentence.text for text in reader_corpus.read().texts for sentence in text.sentences]
         self._count = seed * 1_000_000
-
-    def known(self) -> dict[str, str]:
-        """The inputs of a page that everyone opens alike: those it has by itself."""
-        return {}
 
     def new(self, rng: random.Random) -> str:
         self._count += 1

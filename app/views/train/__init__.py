@@ -78,7 +78,7 @@ def _metrics(progress: dict) -> None:
 
 def _sentence(run: Path) -> None:
     """A sentence of the reader's, predicted again by every snapshot."""
-    snapshots = training_replay.snapshots(run)
+    snapshots = session.training_snapshots(run)
     if not snapshots:
         return
     text = st.text_input(

@@ -31,7 +31,7 @@ def show() -> None:
         key=f"text-{name}",
         max_chars=limits.TEXT_CHARACTERS,
     )
-    snapshots = training_replay.snapshots(runs[name])
+    snapshots = session.training_snapshots(runs[name])
     predictions = {snapshot.step: session.snapshot_prediction(snapshot.path, text) for snapshot in snapshots}
     st.fragment(_snapshot, run_every=PACE if st.session_state.get("playing") else None)(runs[name], predictions)
 
@@ -46,7 +46,7 @@ def _snapshot(run: Path, predictions: dict[int, SnapshotPrediction]) -> None:
         word_probabilities(predictions, "followed", step)
     with right:
         _attention(prediction, step, list(predictions.values())[-1].head)
-    history, ceiling = training_replay.history(run), training_replay.ceiling(run)
+    history, ceiling = session.training_history(run), training_replay.ceiling(run)
     left, right = st.columns(2, gap="large")
     with left:
         accuracies(history, ceiling, step)

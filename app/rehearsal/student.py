@@ -1,4 +1,4 @@
-"""One simulated reader: a websocket session that asks for pages and types sentences as a browser does."""
+"""One simulated student: a websocket session that asks for pages and types sentences as a browser does."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ class Visit:
 
 
 @dataclass
-class Reader:
+class Student:
     """A browser's session, from `join` to `leave`."""
 
     address: str  # http://host:port
@@ -54,7 +54,7 @@ class Reader:
         request = BackMsg()
         request.rerun_script.query_string = urlencode(inputs)
         if page in self.pages:
-            request.rerun_script.page_script_hash = self.pages[page]
+            request.rerun_script.page_script_hash = self.pages.get(page, "")
         else:
             request.rerun_script.page_name = page
         return await self._ask(page, request, typed=False)
@@ -62,7 +62,7 @@ class Reader:
     async def type(self, page: str, label: str, text: str) -> Visit:
         """Type a text into a box of the page that is open."""
         request = BackMsg()
-        request.rerun_script.page_script_hash = self.pages[page]
+        request.rerun_script.page_script_hash = self.pages.get(page, "")
         state = request.rerun_script.widget_states.widgets.add()
         state.id, state.string_value = self.boxes[label], text
         return await self._ask(page, request, typed=True)

@@ -1,0 +1,32 @@
+"""The floor under every Streamlit app: one text box and one bar chart, served with our settings."""
+
+import argparse
+import tomllib
+from pathlib import Path
+
+import streamlit as st
+from streamlit import runtime
+
+from app.__main__ import options
+
+ROOT = Path(__file__).parent.parent
+
+
+def page() -> None:
+    text = st.text_area("Sentence A", "She poured a cup of hot coffee.", key="a")
+    words = text.split()[:6]
+    st.bar_chart({"letters": [len(word) for word in words]})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--no-browser", action="store_true")
+    parser.add_argument("--models")
+    args = parser.parse_args()
+    settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
+    st.App(Path(__file__)).run(config=settings | {"server.port": args.port, "server.address": "127.0.0.1"})
+
+
+if __name__ == "__main__":
+    page() if runtime.exists() else main()

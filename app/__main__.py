@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST_PROCESSES = 64
 
 
-def arguments() -> argparse.Namespace:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 run.py app", description="Start the browser laboratory.")
     parser.add_argument("--port", type=int, default=8501, help="default: 8501, or the next one that is free")
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only; 0.0.0.0 lets a class join")
@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
         help="run N processes of the app on the ports after this one, and share the readers among them (default: 1)",
     )
     parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     if not 1 <= args.processes <= MOST_PROCESSES:
         parser.error(f"--processes {args.processes}: from 1 to {MOST_PROCESSES}, at best as many as there are cores")
     for option, folder, usual in (("models", args.models, "checkpoints"), ("lessons", args.lessons, "lessons")):

@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import streamlit as st
+import torch
 
 import model
 from app import jobs, limits
@@ -108,6 +109,8 @@ def finetuned(path: Path) -> finetuning.FinetunedBert:
 
 def warm_up() -> None:
     """Load and read what the first page shows, before the first reader comes."""
+    # readers are the parallelism: with two threads each, twelve readers cost half as much processor again per action
+    torch.set_num_threads(1)
     path = checkpoint.BUNDLED / DEFAULT_MODEL
     trace_of(MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path)), DEFAULT_A, DEFAULT_B)
     # what is imported by now is never freed, and looking through it again and again delays the pages

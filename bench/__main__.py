@@ -8,7 +8,7 @@ from pathlib import Path
 from bench import timing
 from model import InputError, command
 
-NOT_BENCHES = {"__init__", "__main__", "timing", "load_floor"}
+NOT_BENCHES = {"__init__", "__main__", "timing", "limit", "load_floor"}
 
 
 def main(argv: list[str] | None = None) -> int:

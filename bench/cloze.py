@@ -8,6 +8,7 @@ from transformers import AutoTokenizer, BertForMaskedLM, pipeline
 from transformers.utils import logging
 
 import model
+from bench import limit
 from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert
 from probes import cloze
@@ -61,6 +62,7 @@ def _filling(ours: Bert, theirs) -> Iterator[Row]:
 
     assert levelled() == filled["word"].tolist()
     name = f"fill one mask in {length} tokens"
+    products = limit.forward(ours.config, [length], scored=1)
     yield compare(
         name,
         lambda: cloze.fill(ours, BLANK, k=5),
@@ -70,6 +72,7 @@ def _filling(ours: Bert, theirs) -> Iterator[Row]:
         repeats=15,
         work=SAME,
         sides="both: text to the five best words, scores of all words at the mask only",
+        limit=products,
     )
     yield compare(
         name,
@@ -80,6 +83,7 @@ def _filling(ours: Bert, theirs) -> Iterator[Row]:
         repeats=15,
         work=AS_USED,
         sides="both: text to the five best words; the pipeline scores all words at every token",
+        limit=products,
     )
 
 

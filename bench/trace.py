@@ -12,6 +12,7 @@ from transformers import BertForPreTraining
 from transformers.utils import logging
 
 import model
+from bench import limit
 from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert, BertConfig, Encoding
 from model.trace import trace
@@ -76,6 +77,7 @@ def _trace_rows(name: str, ours: Bert, theirs, length: int, aim: float) -> Itera
     np.testing.assert_allclose(ours_traced.hidden, torch.stack(expected.hidden_states)[:, 0], atol=1e-4)
     np.testing.assert_allclose(logits, expected.prediction_logits[0, position], atol=1e-4)
     np.testing.assert_allclose(logits, levelled_logits[0], atol=1e-4)
+    products = limit.forward(ours.config, [length], scored=1)
     yield compare(
         name,
         mine,
@@ -85,6 +87,7 @@ def _trace_rows(name: str, ours: Bert, theirs, length: int, aim: float) -> Itera
         repeats=25,
         work=SAME,
         sides="both: all attentions, all states, next sentence, the logits over the vocabulary at one token",
+        limit=products,
     )
     if length == LENGTHS[-1]:
         yield compare(
@@ -96,6 +99,7 @@ def _trace_rows(name: str, ours: Bert, theirs, length: int, aim: float) -> Itera
             repeats=25,
             work=AS_USED,
             sides="ours scores all words at one token, their one call at every token",
+            limit=products,
         )
 
 

@@ -15,6 +15,7 @@ import torch
 from transformers import BertForPreTraining
 from transformers.utils import logging
 
+from bench import limit
 from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert, BertConfig, tokenizer
 from model.pretraining import token_store
@@ -43,6 +44,7 @@ def _compare(vocab_size: int, aim: float, folder: Path) -> Iterator[Row]:
     _check_losses(bert, theirs, by_length)
     name = f"training, mini 4/256, {vocab_size:,} wordpieces, {STEPS} batches of {BATCH}"
     train_ours = _ours(bert, by_length)
+    products = limit.training(config, [(*batch.batch.ids.shape, len(batch.mlm_labels)) for batch in by_length])
     yield _by_wordpiece(
         compare(
             name,
@@ -54,6 +56,7 @@ def _compare(vocab_size: int, aim: float, folder: Path) -> Iterator[Row]:
             work=SAME,
             sides="both: the same batches, sorted by length, the same losses, fused AdamW, clipped gradients, float32; "
             "theirs scores the words of every token, ours those of the selected ones",
+            limit=products,
         ),
         by_length,
         by_length,
@@ -68,6 +71,7 @@ def _compare(vocab_size: int, aim: float, folder: Path) -> Iterator[Row]:
             repeats=7,
             work=AS_USED,
             sides="ours batched by length with fused AdamW; theirs as the pairs come, padded, with AdamW as it comes",
+            limit=products,
         ),
         by_length,
         as_they_come,
@@ -115,6 +119,7 @@ def _by_wordpiece(row: Row, ours: list[PretrainingBatch], theirs: list[Pretraini
         row,
         ours=row.ours / our_tokens,
         theirs=row.theirs / their_tokens,
+        limit=None if row.limit is None else row.limit / our_tokens,
         note=f"per wordpiece; {our_tokens / row.ours:,.0f} against {their_tokens / row.theirs:,.0f} a second",
     )
 

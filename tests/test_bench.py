@@ -27,16 +27,16 @@ def test_a_quick_look_repeats_less(monkeypatch):
 
 def test_the_table_has_a_line_for_every_row_and_says_what_each_side_does_once():
     rows = [
-        Row("fast", "them", 0.5, 1.0, 1.5, work=SAME, sides="both: this", repeats=3),
+        Row("fast", "them", 0.5, 1.0, 1.5, work=SAME, sides="both: this", repeats=3, limit=0.4),
         Row("slow", "others", 2.0, 1.0, 1.5, work=AS_USED, sides="ours this, theirs that"),
         Row("again", "them", 0.0005, 0.001, work=SAME, sides="both: this"),
     ]
     lines = table(rows).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:5]]
-    assert cells[0] == ["what", "against", "ours", "theirs", "ratio", "work", "aim", "runs"]
-    assert cells[2] == ["fast", "them", "500.0 ms", "1.00 s", "2.00×", "same (1)", "1.5×, reached", "3"]
-    assert cells[3] == ["slow", "others", "2.00 s", "1.00 s", "0.50×", "as used (2)", "1.5×, missed", "1"]
-    assert cells[4] == ["again", "them", "500.0 µs", "1.0 ms", "2.00×", "same (1)", "", "1"]
+    assert cells[0] == ["what", "against", "ours", "theirs", "ratio", "of the limit", "work", "aim", "runs"]
+    assert cells[2] == ["fast", "them", "500.0 ms", "1.00 s", "2.00×", "80%", "same (1)", "1.5×, reached", "3"]
+    assert cells[3] == ["slow", "others", "2.00 s", "1.00 s", "0.50×", "", "as used (2)", "1.5×, missed", "1"]
+    assert cells[4] == ["again", "them", "500.0 µs", "1.0 ms", "2.00×", "", "same (1)", "", "1"]
     assert len({len(line) for line in lines[:5]}) == 1
     assert lines[-2:] == ["(1) both: this", "(2) ours this, theirs that"]
 

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -67,7 +68,7 @@ def main() -> int:
     install(*files)
     # relative paths begin where the user stands; -P: no file that lies there is taken for one of ours
     search_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return run(PYTHON, "-P", "-m", module, *argv, cwd=None, PYTHONPATH=search_path)
+    return run(PYTHON, "-P", "-m", module, *argv, cwd=None, environment=os.environ | {"PYTHONPATH": search_path})
 
 
 def install(*files: str) -> None:
@@ -100,7 +101,7 @@ def install(*files: str) -> None:
 
 def test(argv: list[str]) -> int:
     """Lint, types, tests; the first that fails decides."""
-    environment = {"BERTSCOPE_CHROMIUM": browser()}
+    environment = os.environ | {"BERTSCOPE_CHROMIUM": browser()}
     started = time.monotonic()
     for name, command in (
         ("Lint", ["-m", "ruff", "check", "."]),
@@ -108,7 +109,7 @@ def test(argv: list[str]) -> int:
         ("Tests", ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *argv]),
     ):
         log(name)
-        code = run(PYTHON, *command, **environment)
+        code = run(PYTHON, *command, environment=environment)
         if code:
             return code
     log(f"All passed in {time.monotonic() - started:.0f} s")
@@ -134,8 +135,8 @@ def browser() -> str:
     return subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def run(*command, cwd: Path | None = ROOT, **environment: str) -> int:
-    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=os.environ | environment)
+def run(*command, cwd: Path | None = ROOT, environment: Mapping[str, str] = os.environ) -> int:
+    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # nobody is left behind: an app ends, a training saves
     while True:
         try:

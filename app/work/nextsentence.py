@@ -42,7 +42,7 @@ def logit_differences(bert: Bert, encodings: Sequence[Encoding], file: Path, sta
     """The logit difference of every input, in `file` (.npy); those that stand there already are not computed again."""
     differences = np.load(file) if file.is_file() else np.full(len(encodings), np.nan)
     missing = np.flatnonzero(np.isnan(differences))
-    inputs = [encodings[index] for index in missing]
+    inputs = [encodings[int(index)] for index in missing]
     total = sum(map(len, inputs))
     started = saved = time.monotonic()
     done = 0  # tokens

@@ -61,7 +61,7 @@ def _ngram_hashes(
         begins_word[(starts[first:last] - starts[first])[lengths > 0]] = True
         words = np.flatnonzero(begins_word)
         if len(words):
-            index_in_word = (np.arange(len(pieces)) - np.repeat(words, np.diff([*words, len(pieces)]))).astype(np.uint64)
+            index_in_word = (np.arange(len(pieces)) - np.repeat(words, np.diff(words, append=len(pieces)))).astype(np.uint64)
             piece_hashes = (pieces.astype(np.uint64) + np.uint64(1)) * ODD * (np.uint64(2) * index_in_word + np.uint64(1))
             # sums and products wrap around at 64 bits, as hashes should
             word_hashes = np.add.reduceat(piece_hashes ^ (piece_hashes >> np.uint64(29)), words)

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def pretrain(
     resume: bool = False,
     save_seconds: float = SAVE_SECONDS,
     keep_apart: corpus.Source = (),
-) -> Iterator[PretrainingProgress]:
+) -> Generator[PretrainingProgress]:
     """Train a BERT on documents and leave it in the folder `out`, a checkpoint that `model.load` reads.
 
     `documents` is a file, a folder, a list of paths, a list of texts or of lists of sentences, or a folder of ids that an
@@ -82,7 +82,7 @@ def pretrain(
         yield from _train(run, save_seconds)
 
 
-def _train(run: TrainingRun, save_seconds: float) -> Iterator[PretrainingProgress]:
+def _train(run: TrainingRun, save_seconds: float) -> Generator[PretrainingProgress]:
     """Optimise until the budget is spent; data, masking and dropout of a step follow from (seed, step) alone."""
     config, state = run.config, run.state
     rank_rows = slice(distributed.rank(), None, distributed.world_size())

@@ -49,7 +49,7 @@ def run(
     train: str = "",
     dev: str = "",
     test: str = "",
-) -> Iterator[Progress]:
+) -> Generator[Progress]:
     """Yield progress; the result is in `folder`/result.json, the fine-tuned model in `out` where that is named.
 
     The sentences are `data`, or a file for each split.

@@ -1,7 +1,7 @@
 """Models trained under conditions that differ in one thing, each with several seeds, and evaluated alike."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def describe(condition: TrainingCondition) -> dict[str, Any]:
 
 def run(
     folder: Path, conditions: Sequence[dict], seeds: Sequence[int], budget: dict | None = None, corpus: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Train and evaluate every condition with every seed; what is finished in the folder is not done again.
 
     Yields fraction, stage and eta, in training also the step and its loss; leaves `results.csv`, one row a model, and the

@@ -7,7 +7,7 @@ after the last finished layer.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def run(
     train: str = "",
     dev: str = "",
     test: str = "",
-) -> Iterator[Progress]:
+) -> Generator[Progress]:
     """Yield progress; the result is in `folder`/result.json, complete when this ends.
 
     The sentences are `data`, or a file for each split.

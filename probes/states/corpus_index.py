@@ -67,7 +67,7 @@ def load(folder: Path, layer: int) -> NeighbourIndex:
 def _sample(bert: Bert, lines: Sequence[str], tokens: int) -> list[Encoding]:
     """A random sample of sentences that have `tokens` tokens together, in the order of the corpus."""
     sample: dict[int, Encoding] = {}
-    for row in np.random.default_rng(0).permutation(len(lines)).tolist():
+    for row in map(int, np.random.default_rng(0).permutation(len(lines))):
         try:
             encoding = bert.tokenizer.encode(lines[row])
         except BertscopeError:  # a line in a script the vocabulary does not know has no token to be a neighbour

@@ -128,8 +128,7 @@ class TestTrainingRuns:
         table = training_runs.results(folder)
         assert table["condition"].tolist() == ["80/10/10", "left", "right", "averaged"]
         assert table[["masked"]].notna().all().all()
-        assert 0 <= table.loc[0, "probe"] <= 1
-        assert 0 <= table.loc[0, "finetuned"] <= 1
+        assert all(0 <= float(table[name].iloc[0]) <= 1 for name in ("probe", "finetuned"))
         fractions = [step["fraction"] for step in progress]
         assert fractions == sorted(fractions)
         assert fractions[-1] == 1.0

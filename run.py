@@ -3,7 +3,7 @@
 
 app          the browser laboratory (the default)
 strategies   train small models under each masking strategy, and compare them
-test         lint, types and all tests
+test         lint, format, types and all tests
 train        pre-train a BERT on your own text
 evaluate     scores of a checkpoint on held-out documents
 finetune     one added output layer: teach a checkpoint your own labels
@@ -51,7 +51,7 @@ def main() -> int:
     command = argv.pop(0) if argv and not argv[0].startswith("-") else "app"
     if command == "test":
         if argv in (["-h"], ["--help"]):
-            print("python3 run.py test [pytest options]\n\nLint, types and all tests; options go to pytest.")
+            print("python3 run.py test [pytest options]\n\nLint, format, types and all tests; options go to pytest.")
             return 0
         install("requirements.txt", "requirements-dev.txt")
         return test(argv)
@@ -100,11 +100,12 @@ def install(*files: str) -> None:
 
 
 def test(argv: list[str]) -> int:
-    """Lint, types, tests; the first that fails decides."""
+    """Lint, format, types, tests; the first that fails decides."""
     environment = os.environ | {"BERTSCOPE_CHROMIUM": browser()}
     started = time.monotonic()
     for name, command in (
         ("Lint", ["-m", "ruff", "check", "."]),
+        ("Format", ["-m", "ruff", "format", "--check", "."]),
         ("Types", ["-m", "pyright", "--level", "error"]),
         ("Tests", ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *argv]),
     ):

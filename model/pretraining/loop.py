@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..files import explain_full_disk
+from ..progress import Clock
 from . import corpus, distributed, preparation
 from .evaluation import PretrainingScores, mean_scores
 from .mixture import Mixture
@@ -87,7 +88,7 @@ def _train(run: TrainingRun, save_seconds: float) -> Generator[PretrainingProgre
     config, state = run.config, run.state
     rank_rows = slice(distributed.rank(), None, distributed.world_size())
     last_save, started = time.monotonic(), time.monotonic() - state.seconds
-    recent = deque([(state.seconds, state.tokens)], maxlen=50)
+    recent, clock = deque([(state.seconds, state.tokens)], maxlen=50), Clock(lambda: state.seconds)
     progress = PretrainingProgress(
         stage="training",
         fraction=config.fraction_done(state.step, state.seconds),
@@ -106,6 +107,7 @@ def _train(run: TrainingRun, save_seconds: float) -> Generator[PretrainingProgre
         )
         run.log(asdict(progress))
         yield progress
+    clock.eta(progress.fraction)  # what is done already took its time in another process
     mixture = Mixture(run.corpora, config.max_length, config.batch_size, config.negatives, config.singles, config.seed)
     for inputs in mixture.batches(first=state.step):
         if progress.fraction >= 1:
@@ -133,7 +135,7 @@ def _train(run: TrainingRun, save_seconds: float) -> Generator[PretrainingProgre
             tokens=state.tokens,
             documents=run.documents,
             seconds=state.seconds,
-            eta=state.seconds * (1 - fraction) / fraction,
+            eta=clock.eta(fraction),
             learning_rate=learning_rate,
             tokens_per_second=_speed(recent),
             mlm_loss=scores.mlm_loss,

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import model
-from model.files import atomic_write
+from model.files import write_text
 from model.smallworld import optimal
 
 from .. import bundled
@@ -93,8 +93,7 @@ def _add_ceiling(folder: Path, max_length: int) -> None:
     )
     file = folder / training_runs.SETTINGS
     settings = json.loads(file.read_text(encoding="utf-8")) | {"ceiling": ceiling.accuracy}
-    with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_text(file, json.dumps(settings, indent=2) + "\n")
 
 
 if __name__ == "__main__":

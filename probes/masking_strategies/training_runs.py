@@ -12,7 +12,7 @@ import torch
 import model
 from model import Bert, BertConfig, InputError, smallworld
 from model import tokenizer as wordpiece
-from model.files import atomic_write
+from model.files import atomic_write, write_text
 from model.pretraining import corpus as texts
 from model.pretraining.loop import PretrainingProgress, finished, pretrain
 from model.pretraining.masking import MaskingStrategy
@@ -127,8 +127,7 @@ def run(
         "budget": asdict(equal),
         "corpus": "small world" if source is None else texts.describe(source),
     }
-    with atomic_write(folder / SETTINGS) as temporary:
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_text(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")
     clock = StageClock()
     yield {**clock.at(0.0, "Reading the texts")}
     _prepare(folder, source, equal)

@@ -60,7 +60,8 @@ def free(host: str, port: int) -> int:
             except OSError:
                 continue
             return candidate
-    sys.exit(f"Ports {port} to {port + 19} of {host} are all taken: name another with --port.")
+    print(f"Ports {port} to {port + 19} of {host} are all taken: name another with --port.", file=sys.stderr)
+    sys.exit(2)
 
 
 def announce(address: str, health: str, show: bool) -> None:

@@ -117,7 +117,8 @@ class TestModel:
 
 class TestTrainingRuns:
     @pytest.fixture(scope="class")
-    def run(self, tmp_path_factory):
+    @classmethod
+    def run(cls, tmp_path_factory):
         folder = tmp_path_factory.mktemp("runs")
         conditions = [training_runs.condition("80/10/10"), *training_runs.DIRECTIONS[:2]]
         described = [training_runs.describe(condition) for condition in conditions]
@@ -194,7 +195,8 @@ class TestCommand:
 
 class TestEvaluation:
     @pytest.fixture(scope="class")
-    def untrained(self):
+    @classmethod
+    def untrained(cls):
         tokenizer = smallworld.tokenizer()
         return model.Bert.random_init(model.BertConfig(tokenizer.vocab_size, 16, 1, 2, 32, 128), tokenizer)
 

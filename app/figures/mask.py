@@ -45,7 +45,7 @@ def logit_lens(lens: LogitLens, texts: Sequence[str], positions: Sequence[int]) 
             f'transparent)" title="{escape(_tip(lens, layer, position))}">{escape(lens.words[layer][position])}</td>'
             for layer in range(layers)
         ]
-        kind = ' class="asked"' if position in positions else ""
+        kind = ' class="framed"' if position in positions else ""
         rows.append(f"<tr{kind}><th>{escape(text)}</th>{''.join(cells)}</tr>")
     return f'<div class="lens"><table><tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
 

@@ -3,7 +3,7 @@
 
 app          the browser laboratory (the default)
 strategies   train small models under each masking strategy, and compare them
-test         lint, types and all tests
+test         lint, format, types and all tests
 train        pre-train a BERT on your own text
 evaluate     scores of a checkpoint on held-out documents
 finetune     one added output layer: teach a checkpoint your own labels
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -52,7 +53,7 @@ def main() -> int:
     command = argv.pop(0) if argv and not argv[0].startswith("-") else "app"
     if command == "test":
         if argv in (["-h"], ["--help"]):
-            print("python3 run.py test [pytest options]\n\nLint, types and all tests; options go to pytest.")
+            print("python3 run.py test [pytest options]\n\nLint, format, types and all tests; options go to pytest.")
             return 0
         install("requirements.txt", "requirements-dev.txt")
         return test(argv)
@@ -69,7 +70,7 @@ def main() -> int:
     install(*files)
     # relative paths begin where the user stands; -P: no file that lies there is taken for one of ours
     search_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return run(PYTHON, "-P", "-m", module, *argv, cwd=None, PYTHONPATH=search_path)
+    return run(PYTHON, "-P", "-m", module, *argv, cwd=None, environment=os.environ | {"PYTHONPATH": search_path})
 
 
 def install(*files: str) -> None:
@@ -101,16 +102,17 @@ def install(*files: str) -> None:
 
 
 def test(argv: list[str]) -> int:
-    """Lint, types, tests; the first that fails decides."""
-    environment = {"BERTSCOPE_CHROMIUM": browser()}
+    """Lint, format, types, tests; the first that fails decides."""
+    environment = os.environ | {"BERTSCOPE_CHROMIUM": browser()}
     started = time.monotonic()
     for name, command in (
         ("Lint", ["-m", "ruff", "check", "."]),
+        ("Format", ["-m", "ruff", "format", "--check", "."]),
         ("Types", ["-m", "pyright", "--level", "error"]),
         ("Tests", ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *argv]),
     ):
         log(name)
-        code = run(PYTHON, *command, **environment)
+        code = run(PYTHON, *command, environment=environment)
         if code:
             return code
     log(f"All passed in {time.monotonic() - started:.0f} s")
@@ -136,8 +138,8 @@ def browser() -> str:
     return subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def run(*command, cwd: Path | None = ROOT, **environment: str) -> int:
-    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=os.environ | environment)
+def run(*command, cwd: Path | None = ROOT, environment: Mapping[str, str] = os.environ) -> int:
+    process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # nobody is left behind: an app ends, a training saves
     while True:
         try:

@@ -72,7 +72,8 @@ def free(host: str, port: int) -> int:
             except OSError:
                 continue
             return candidate
-    sys.exit(f"Ports {port} to {port + 19} of {host} are all taken: name another with --port.")
+    print(f"Ports {port} to {port + 19} of {host} are all taken: name another with --port.", file=sys.stderr)
+    sys.exit(2)
 
 
 def announce(address: str, health: str, show: bool) -> None:
@@ -97,9 +98,11 @@ def main() -> None:
     os.environ["BERTSCOPE_LESSONS"] = str(args.lessons.resolve())
     os.environ["BERTSCOPE_HUB"] = "1" if args.hub else ""
     # readers share the cores: a thread that waits long for another must sleep, not spin (ten times slower otherwise);
-    # but one that always sleeps at once trains a tiny model a fourth slower
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+    # but one that always sleeps at once trains a tiny model a fourth slower. Here and not in model.kernels, which is
+    # the home of such tricks: torch reads these once, while it is imported
+    if os.environ.get("BERTSCOPE_PLAIN", "") in ("", "0"):
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     # model downloads must not call home either
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     sys.path.insert(0, str(ROOT))

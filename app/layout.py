@@ -33,15 +33,15 @@ def chart(figure: Figure, finding: str, alt: str, key: str) -> None:
 
 def choice(label: str, names: list[str], key: str, default: str, free: bool = False, help: str | None = None) -> str:
     """A choice among models that stands in the address; one that is not there is said, never replaced by another."""
-    address, now, kept = st.query_params.get(key), st.session_state.get(key), f"{key} that is not there"
+    address, now, unknown_key = st.query_params.get(key), st.session_state.get(key), f"{key} that is not there"
     for name in filter(None, (address, now)):
         if free and name not in names and session.offered(name):
             names = [*names, name]
     if now in names:
-        st.session_state.pop(kept, None)
+        st.session_state.pop(unknown_key, None)
     elif address and address not in names:
-        st.session_state[kept] = address  # Streamlit takes it out of the address
-    unknown, first = st.session_state.get(kept), default if default in names else names[0]
+        st.session_state[unknown_key] = address  # Streamlit takes it out of the address
+    unknown, first = st.session_state.get(unknown_key), default if default in names else names[0]
     chosen = st.selectbox(
         label,
         names,
@@ -63,7 +63,7 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=])", r"\\\1", text.replace("\n", " "))
 
 
-def input_note(said: str) -> None:
+def input_note(sentence: str) -> None:
     """What was cut or not understood of the input, if anything."""
-    if said:
-        st.warning(escape(said), icon=":material/content_cut:")
+    if sentence:
+        st.warning(escape(sentence), icon=":material/content_cut:")

@@ -47,6 +47,6 @@ def _typed(values: np.ndarray) -> Any:
     kind = values.dtype.newbyteorder("<")
     if kind.str[1:] not in TYPED or not values.size:
         return values.tolist()
-    data = base64.b64encode(np.ascontiguousarray(values, kind)).decode("ascii")
+    data = base64.b64encode(np.ascontiguousarray(values, kind).data).decode("ascii")
     shape = {"shape": ", ".join(map(str, values.shape))} if values.ndim > 1 else {}
     return {"dtype": kind.str[1:], "bdata": data} | shape

@@ -19,6 +19,7 @@ import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from bench.timing import Row
 
@@ -49,7 +50,7 @@ def rows() -> Iterator[Row]:
         before, seconds_each, gigabytes = _gigabytes(process), [], []
         while len(seconds_each) < READERS and time.monotonic() - opened < PATIENCE:
             reader = stack.enter_context(
-                connect(f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+                connect(f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=[Subprotocol("streamlit")], max_size=None)
             )
             started = time.perf_counter()
             _open(reader, len(seconds_each))
@@ -75,7 +76,7 @@ def _open(reader: ClientConnection, number: int) -> None:
     reader.send(request.SerializeToString())
     elements = set()
     while True:
-        message = ForwardMsg.FromString(bytes(reader.recv(timeout=PATIENCE)))
+        message = ForwardMsg.FromString(reader.recv(timeout=PATIENCE, decode=False))
         if message.WhichOneof("type") == "delta":
             elements.add(message.delta.new_element.WhichOneof("type"))
         if message.WhichOneof("type") == "script_finished":

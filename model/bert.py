@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import torch
@@ -66,8 +66,8 @@ class Linear(nn.Linear):
     def reset_parameters(self):
         pass
 
-    def forward(self, x: Tensor) -> Tensor:
-        return kernels.linear(x, self.weight, self.bias)
+    def forward(self, input: Tensor) -> Tensor:
+        return kernels.linear(input, self.weight, self.bias)
 
 
 class EmbeddingTable(nn.Embedding):
@@ -243,7 +243,8 @@ class Bert(nn.Module):
         self.config, self.tokenizer = config, tokenizer.with_max_length(config.max_position_embeddings)
         self.info = ModelInfo()
         self.embeddings = Embeddings(config)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        layers: Any = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        self.layers: Sequence[Layer] = layers  # a module list does not know the type of its members
         self.mlm = MLMHead(config) if mlm else None
         self.nsp = NSPHead(config) if nsp else None
         if config.position_embedding_type == "sinusoidal":
@@ -323,7 +324,7 @@ class Bert(nn.Module):
             raise InputError(f"The input has {length} wordpieces; this model reads at most {limit} at once.")
         return batch, compile_edits(edits, self.config, batch.attention_mask)
 
-    def _encode(self, layers: Iterable[nn.Module], batch: Batch, compiled: CompiledEdits, record: Record | None) -> Tensor:
+    def _encode(self, layers: Iterable[Layer], batch: Batch, compiled: CompiledEdits, record: Record | None) -> Tensor:
         def at(layer: int) -> Record | None:
             return None if record is None else partial(record, layer)
 

@@ -12,13 +12,15 @@ from .progress import CLEAR
 FAILED, INTERRUPTED = 2, 130  # exit codes; argparse fails with 2 as well
 
 
-def parser(name: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+def parser(
+    name: str,
+    description: str | None,
+    epilog: str | None = None,
+    help_formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter,
+) -> argparse.ArgumentParser:
     """The parser of `python3 run.py NAME`."""
     return argparse.ArgumentParser(
-        prog=f"python3 run.py {name}",
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=f"python3 run.py {name}", description=description, epilog=epilog, formatter_class=help_formatter
     )
 
 

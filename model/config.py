@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from .errors import CheckpointError
 
@@ -79,17 +80,13 @@ class BertConfig:
         if name not in SIZES:
             raise CheckpointError(f"There is no size {name!r}; there are {', '.join(SIZES)}.")
         layers, hidden, heads = SIZES[name]
-        return cls(
-            **(
-                {
-                    "num_hidden_layers": layers,
-                    "hidden_size": hidden,
-                    "num_attention_heads": heads,
-                    "intermediate_size": 4 * hidden,
-                }
-                | changes
-            )
-        )
+        sizes: dict[str, Any] = {
+            "num_hidden_layers": layers,
+            "hidden_size": hidden,
+            "num_attention_heads": heads,
+            "intermediate_size": 4 * hidden,
+        }
+        return cls(**sizes | changes)
 
     @classmethod
     def read(cls, path: Path) -> "BertConfig":

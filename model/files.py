@@ -43,6 +43,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise
 
 
+def write_text(path: Path, text: str) -> None:
+    """A text file, whole or not at all: a page may read while a run writes."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 @contextmanager
 def explain_full_disk(folder: Path) -> Iterator[None]:
     """A full disk as a `CheckpointError`; what was saved before is untouched."""

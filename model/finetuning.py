@@ -6,7 +6,6 @@ Devlin et al. (2019), 3.2 and 4.
 import copy
 import json
 import math
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +66,6 @@ class FinetuningProgress:
     steps: int
     loss: float | None
     accuracy: float | None
-    eta: float | None
 
 
 class FinetunedBert(nn.Module):
@@ -150,8 +148,7 @@ def finetune(
     )
     steps = config.epochs * math.ceil(len(train.encodings) / config.batch_size)
     evaluated = {round(steps * part / config.evaluations) for part in range(1, config.evaluations + 1)}
-    started = time.monotonic()
-    yield FinetuningProgress(0, steps, None, accuracy(tuned, test), None)
+    yield FinetuningProgress(0, steps, None, accuracy(tuned, test))
     for step, rows in enumerate(_batches(len(train.encodings), config), 1):
         done = (step - 0.5) / steps
         for group in optimizer.param_groups:
@@ -159,8 +156,7 @@ def finetune(
         with torch.random.fork_rng(range(torch.cuda.device_count())):  # the caller's generator is left as it was
             torch.manual_seed(config.seed + step)  # for dropout
             loss = _train_step(tuned, optimizer, train, rows)
-        eta = (time.monotonic() - started) / step * (steps - step)
-        yield FinetuningProgress(step, steps, loss, accuracy(tuned, test) if step in evaluated else None, eta)
+        yield FinetuningProgress(step, steps, loss, accuracy(tuned, test) if step in evaluated else None)
     return tuned.eval().requires_grad_(False)
 
 

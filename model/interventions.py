@@ -1,6 +1,6 @@
 """Interventions as arguments of the forward pass: nothing is ever written to the shared model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,8 +24,8 @@ class Edits:
     gates      (layers, heads) factors on the context of each head; may carry a gradient (Michel et al., 2019)
     """
 
-    heads_off: frozenset[tuple[int, int]] = frozenset()
-    blocked: frozenset[tuple[int, ...]] = frozenset()
+    heads_off: Set[tuple[int, int]] = frozenset()
+    blocked: Set[tuple[int, ...]] = frozenset()
     direction: str = "both"
     patches: Mapping[tuple[int, int], np.ndarray | Tensor] = field(default_factory=dict)
     gates: Tensor | None = None

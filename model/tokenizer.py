@@ -162,8 +162,8 @@ class WordPiece:
         tokens, words = [Token(CLS, self.cls_id, 0, 0, None, None)], 0
         for segment, (part, length) in enumerate(zip(encoded, lengths, strict=True)):
             offsets = spans[segment] if spans else part.offsets
-            for piece, text, word, span in zip(part.ids[:length], part.tokens, part.word_ids, offsets, strict=False):
-                tokens.append(Token(text, piece, segment, len(tokens), words + (word or 0), tuple(span)))
+            for piece, text, word, (start, end) in zip(part.ids[:length], part.tokens, part.word_ids, offsets, strict=False):
+                tokens.append(Token(text, piece, segment, len(tokens), words + (word or 0), (start, end)))
             words += max((word or 0 for word in part.word_ids), default=-1) + 1
             tokens.append(Token(SEP, self.sep_id, segment, len(tokens), None, None))
         truncated = tuple(len(part.ids) - length for part, length in zip(encoded, lengths, strict=True))

@@ -277,9 +277,10 @@ class _Screen:
             self.line.update("Learning a vocabulary of wordpieces from them", progress.stage)
         elif progress.mlm_loss is not None:
             self.nsp_loss = self.nsp_loss if progress.nsp_loss is None else progress.nsp_loss
+            remaining = "" if progress.eta is None else f"  {format_duration(progress.eta)} left"
             text = (
                 f"step {progress.step:,}  MLM loss {progress.mlm_loss:.3f}  NSP loss {self.nsp_loss:.3f}  "
-                f"{progress.tokens_per_second:,.0f} tokens/s  {format_duration(progress.eta or 0)} left"
+                f"{progress.tokens_per_second:,.0f} tokens/s{remaining}"
             )
             self.line.update(bar(progress.fraction, text), progress.stage)
 

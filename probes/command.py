@@ -1,25 +1,13 @@
-"""What the commands of this room share: how they fail, where their sentences come from, how they show progress."""
+"""What the commands of this room share: where their sentences come from, and how they show progress."""
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from model import BertscopeError
+from model.progress import StatusLine, bar, format_duration
 
-from .progress import Progress
-
-WIDTH = 30  # characters of the bar
 SPLITS = ("train", "dev", "test")
-
-
-def exit_code(work: Callable[[], None]) -> int:
-    """0, or 2 with one sentence on the standard error where the work cannot be done."""
-    try:
-        work()
-    except BertscopeError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
 
 
 def add_data_options(parser: argparse.ArgumentParser, default: str, bundled: Sequence[str]) -> None:
@@ -35,19 +23,23 @@ def add_data_options(parser: argparse.ArgumentParser, default: str, bundled: Seq
     parser.add_argument("--test", default="", help="with --train: a file to test on; a tenth of train where there is none")
 
 
-def parse(parser: argparse.ArgumentParser, words: Sequence[str] | None = None) -> dict:
-    """The options by name; `data` is empty where files for the splits are named."""
-    options = vars(parser.parse_args(words))
+def experiment_options(args: argparse.Namespace) -> dict:
+    """The options of an experiment by name, without `out`; `data` is empty where files for the splits are named."""
+    options = {name: value for name, value in vars(args).items() if name != "out"}
     if any(options[split] for split in SPLITS):
         options["data"] = ""
     return options
 
 
-def progress_bar(progress: Progress) -> None:
-    """One line, drawn over again on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return
-    filled = round(WIDTH * progress["fraction"])
-    remaining = "" if not progress["eta"] else f", {progress['eta']:.0f} s left"
-    line = f"[{'█' * filled}{' ' * (WIDTH - filled)}] {progress['stage']}{remaining}"
-    print(f"\r{line:<100}", end="\n" if progress["fraction"] >= 1 else "", file=sys.stderr, flush=True)
+class ProgressLine:
+    """The progress of an experiment, drawn over again on a terminal; nothing elsewhere."""
+
+    def __init__(self):
+        self.line = StatusLine(sys.stderr, enabled=sys.stderr.isatty())
+
+    def show(self, progress: Mapping[str, Any]) -> None:
+        remaining = "" if not progress["eta"] else f", {format_duration(progress['eta'])} left"
+        self.line.update(bar(progress["fraction"], f"{progress['stage']}{remaining}"), progress["stage"])
+
+    def end(self) -> None:
+        self.line.print("")

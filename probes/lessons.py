@@ -252,7 +252,7 @@ def _question(table: dict[str, Any], where: str) -> QuizItem:
             if table[name] < 0:
                 raise InputError(f"{where}: {name} begins at {base}.")
     table["heads_off"] = frozenset(_head(value, where) for value in table.get("heads_off", ()))
-    return QuizItem(**table | {"options": tuple(options)})
+    return QuizItem(**table | {"options": tuple(options)})  # pyright: ignore[reportArgumentType]  # TOML's values; checked above
 
 
 def _head(value: Any, where: str) -> tuple[int, int]:

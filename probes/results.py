@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from model import InputError
-from model.files import atomic_write
+from model.files import write_text
 
 FORMAT = "bertscope result 3"
 RESULT = "result.json"  # in the folder of a run
@@ -34,8 +34,7 @@ class ExperimentResult:
 
     def write(self, path: Path) -> None:
         """Whole or not at all: a page may read while a run writes."""
-        with atomic_write(path) as temporary:
-            temporary.write_text(self.json(), encoding="utf-8")
+        write_text(path, self.json())
 
     @classmethod
     def read(cls, path: Path) -> Self:

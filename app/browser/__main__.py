@@ -7,14 +7,12 @@ from pathlib import Path
 
 import model
 from app.browser import handout, rounding, weights
-from model import BertscopeError, InputError, files
+from model import InputError, command, files
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python3 run.py handout",
-        description="Write a model, its lessons and the page that shows them as one HTML file.",
-    )
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = command.parser("handout", "Write a model, its lessons and the page that shows them as one HTML file.")
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder (default: english)")
     parser.add_argument("--out", type=Path, default=Path("bert.html"), metavar="FILE", help="default: bert.html")
     parser.add_argument(
@@ -27,24 +25,24 @@ def arguments() -> argparse.Namespace:
         metavar="N",
         help="masked words to measure rounding by; 0 measures nothing",
     )
-    return parser.parse_args()
+    return parser
 
 
 def main() -> int:
-    args = arguments()
+    return command.run(_write, parser(), None)
+
+
+def _write(args: argparse.Namespace) -> None:
     started = time.monotonic()
+    content = _built(args).html.encode()
     try:
-        content = _built(args).html.encode()
         with files.atomic_write(args.out) as temporary:
             temporary.write_bytes(content)
-    except BertscopeError as error:
-        return _refuse(str(error))
     except OSError as error:
-        return _refuse(f"{args.out} cannot be written: {error.strerror or error}.")
+        raise InputError(f"{args.out} cannot be written: {error.strerror or error}.") from None
     print(
         f"{args.out}: {len(content) / 1e6:.1f} MB in {time.monotonic() - started:.0f} s. It opens in any browser, offline."
     )
-    return 0
 
 
 def _built(args: argparse.Namespace) -> handout.Handout:
@@ -63,11 +61,6 @@ def _built(args: argparse.Namespace) -> handout.Handout:
     count = sum(parameter.numel() for parameter in bert.parameters())
     print(f"{count / 1e6:.1f} M weights are {built.weight_bytes / 1e6:.1f} MB as int8", flush=True)
     return built
-
-
-def _refuse(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return 2
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """How a fine-tuning went, drawn beside what it must beat; and the labels of a text, as chips."""
 
+from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
@@ -41,7 +42,7 @@ def course(result: FinetuningResult) -> Figure:
             }
         )
         if arm in result.scores:
-            traces.append(_interval(last, *result.scores[arm], colour))
+            traces.append(_interval(last, result.scores[arm], colour))
     for name, (colour, dash, width) in LEVELS.items():
         if name in result.scores and (name != "word_type" or result.unit == "token"):
             traces.append(
@@ -70,8 +71,9 @@ def course(result: FinetuningResult) -> Figure:
     return theme.apply({"data": traces, "layout": layout}, 440)
 
 
-def _interval(step: int, accuracy: float, low: float, high: float, colour: str) -> dict:
-    """The accuracy of the finished model with its 95 % interval."""
+def _interval(step: float, score: Sequence[float], colour: str) -> dict:
+    """The accuracy of the finished model with its 95 % interval: accuracy, low, high."""
+    accuracy, low, high = score
     return {
         "type": "scatter",
         "x": [step],

@@ -1,6 +1,6 @@
 """How a blank is filled: words by probability, layers, directions and the words that were used."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -12,7 +12,7 @@ from probes.cloze.attribution import Attribution
 from probes.cloze.logit_lens import LogitLens
 
 
-def token_probabilities(texts: Sequence[str], logs: Sequence[float]) -> str:
+def token_probabilities(texts: Sequence[str], logs: Iterable[float]) -> str:
     """Tokens and log P of each -> HTML: the paler a word, the better it was foreseen; its probability below it."""
     chips = []
     for text, log in zip(texts, logs, strict=True):
@@ -45,7 +45,7 @@ def logit_lens(lens: LogitLens, texts: Sequence[str], positions: Sequence[int]) 
             f'transparent)" title="{escape(_tip(lens, layer, position))}">{escape(lens.words[layer][position])}</td>'
             for layer in range(layers)
         ]
-        kind = ' class="asked"' if position in positions else ""
+        kind = ' class="framed"' if position in positions else ""
         rows.append(f"<tr{kind}><th>{escape(text)}</th>{''.join(cells)}</tr>")
     return f'<div class="lens"><table><tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
 

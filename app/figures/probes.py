@@ -175,7 +175,7 @@ def mixed(mix: LayerMixture) -> Figure:
 def confusion(counted: Sequence[Sequence[int]], classes: Sequence[str]) -> Figure:
     """Which label was predicted for which, (true, predicted): a row for each true label, as shares of the row."""
     counts, fractions, frequent = _most_frequent(np.array(counted))
-    names = [theme.escape(classes[index]) for index in frequent]
+    names = [theme.escape(classes[int(index)]) for index in frequent]
     cells = {
         "type": "heatmap",
         "z": fractions,

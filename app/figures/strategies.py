@@ -1,6 +1,6 @@
 """Masking strategies: corrupted text by replacement, shares with their intervals, and what trained models can do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -16,7 +16,7 @@ COLOURS = {MASKED: "#1098ad", RANDOM: "#e03131", SAME: "#2f9e44"}
 LEGEND = {MASKED: "masked", RANDOM: "random word", SAME: "chosen, but kept"}
 
 
-def corrupted(before: Encoding, after: Encoding, replacement: Sequence[int]) -> str:
+def corrupted(before: Encoding, after: Encoding, replacement: Iterable[int]) -> str:
     """A text and its corruption -> HTML: tokens coloured by replacement, the original word below a changed one."""
     chips = []
     for old, new, kind in zip(before.tokens, after.tokens, replacement, strict=True):

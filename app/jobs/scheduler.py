@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from app import limits
 from app.jobs import registry
@@ -68,7 +69,7 @@ def _tick() -> None:
 
 def _start(id: str) -> None:
     # a group of its own: Ctrl-C in the terminal of the app is not meant for it
-    detached = (
+    detached: dict[str, Any] = (
         {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
         if sys.platform == "win32"
         else {"start_new_session": True}

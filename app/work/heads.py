@@ -1,7 +1,6 @@
 """Long analyses of heads as work for the queue: each yields its progress and writes a result file."""
 
 import json
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,12 +11,13 @@ import pandas as pd
 
 import model
 from model import InputError, smallworld
-from model.files import atomic_write
+from model.files import write_text
 from model.pretraining.corpus import decode_utf8
 from probes.heads import ablation, dependency_relations
 from probes.heads.corpus_statistics import summarise, uniform_baseline
 from probes.probing import experiment, treebank
 from probes.probing.alignment import align
+from probes.progress import StageClock
 
 RESULT, CORPUS, TREEBANK = "result.json", "corpus.txt", "treebank.conllu"
 
@@ -29,10 +29,11 @@ def corpus(folder: Path, source: str, sentences: int) -> Iterator[dict]:
     encodings = [bert.tokenizer.encode(line) for line in lines if line.strip()][:sentences]
     if not encodings:
         raise InputError("The corpus has no line of text; at least one is needed.")
-    started, baseline = time.monotonic(), uniform_baseline(encodings)
+    clock, baseline = StageClock(), uniform_baseline(encodings)
+    yield {**clock.at(0.0, "Reading the corpus")}
     for done, table in summarise(bert, encodings):
         _write(folder, {"read": done, "table": table.to_dict("list"), "even": baseline})
-        yield _progress(done, len(encodings), started, f"Read {done:,} of {len(encodings):,} sentences")
+        yield {**clock.at(done / len(encodings), f"Read {done:,} of {len(encodings):,} sentences")}
 
 
 def corpus_result(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
@@ -47,7 +48,8 @@ def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[di
     dataset = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
     alignment = align(bert, dataset.sentences[:sentences])
     total = len(alignment.sentences)
-    started = time.monotonic()
+    clock = StageClock()
+    yield {**clock.at(0.0, "Reading the treebank")}
     for counts in dependency_relations.count(bert, alignment.sentences):
         _write(
             folder,
@@ -63,7 +65,7 @@ def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[di
                 "examples": [asdict(example) for example in counts.examples],
             },
         )
-        yield _progress(counts.sentences, total, started, f"Read {counts.sentences:,} of {total:,} sentences")
+        yield {**clock.at(counts.sentences / total, f"Read {counts.sentences:,} of {total:,} sentences")}
 
 
 def grammar_result(folder: Path) -> dependency_relations.RelationCounts:
@@ -97,7 +99,8 @@ def pruning(folder: Path, source: str, texts: list[str], words: int, points: int
     bert = model.load(source)
     targets = ablation.sample_targets(bert, texts, words, seed)
     heads = len(ablation.all_heads(bert))
-    step, started, curve = max(1, round(heads / points)), time.monotonic(), []
+    step, clock, curve = max(1, round(heads / points)), StageClock(), []
+    yield {**clock.at(0.0, "All heads on")}
     for point in ablation.prune(bert, targets, step, orders, seed):
         curve.append(
             {
@@ -111,7 +114,7 @@ def pruning(folder: Path, source: str, texts: list[str], words: int, points: int
         _write(folder, {"curve": curve, "words": len(targets)})
         # the first rounds try all heads, the last ones few: the work that remains is the square of the heads that do
         done = 1 - ((heads - point.removed) / heads) ** 2
-        yield _progress(done, 1, started, f"{point.removed} of {heads} heads off")
+        yield {**clock.at(done, f"{point.removed} of {heads} heads off")}
 
 
 def pruning_result(folder: Path) -> tuple[pd.DataFrame, int]:
@@ -122,15 +125,8 @@ def pruning_result(folder: Path) -> tuple[pd.DataFrame, int]:
     return curve.assign(low=random.min(1), middle=random.mean(1), high=random.max(1)), result["words"]
 
 
-def _progress(done: float, total: float, started: float, stage: str) -> dict:
-    fraction = done / total
-    elapsed = time.monotonic() - started
-    return {"fraction": fraction, "stage": stage, "eta": elapsed / fraction - elapsed if fraction > 0.02 else None}
-
-
 def _write(folder: Path, result: dict) -> None:
-    with atomic_write(folder / RESULT) as temporary:
-        temporary.write_text(json.dumps(result), encoding="utf-8")
+    write_text(folder / RESULT, json.dumps(result))
 
 
 def _read(folder: Path) -> dict:

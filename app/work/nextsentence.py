@@ -12,6 +12,7 @@ from model.files import atomic_write
 from probes import nextsentence
 from probes.nextsentence import benchmark as pairs_benchmark
 from probes.nextsentence import sentence_order
+from probes.progress import StageClock
 
 SAVE_SECONDS = 2.0  # between two writes of the file
 
@@ -42,22 +43,17 @@ def logit_differences(bert: Bert, encodings: Sequence[Encoding], file: Path, sta
     """The logit difference of every input, in `file` (.npy); those that stand there already are not computed again."""
     differences = np.load(file) if file.is_file() else np.full(len(encodings), np.nan)
     missing = np.flatnonzero(np.isnan(differences))
-    inputs = [encodings[index] for index in missing]
-    total = sum(map(len, inputs))
-    started = saved = time.monotonic()
-    done = 0  # tokens
+    inputs = [encodings[int(index)] for index in missing]
+    total, done = sum(map(len, inputs)), 0  # tokens
+    clock, saved = StageClock(), time.monotonic()
+    yield {**clock.at(1 - len(missing) / len(differences), stage)}
     for rows, batch in nextsentence.iter_logit_differences(bert, inputs):
         differences[missing[rows]] = batch
         done += sum(len(inputs[row]) for row in rows)
-        now = time.monotonic()
-        if now - saved > SAVE_SECONDS:
+        if time.monotonic() - saved > SAVE_SECONDS:
             _save(differences, file)
-            saved = now
-        yield {
-            "fraction": 1 - (1 - done / total) * len(missing) / len(differences),
-            "stage": stage,
-            "eta": (now - started) / done * (total - done),
-        }
+            saved = time.monotonic()
+        yield {**clock.at(1 - (1 - done / total) * len(missing) / len(differences), stage)}
     _save(differences, file)
 
 

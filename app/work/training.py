@@ -8,7 +8,7 @@ from typing import Any
 
 from model import kernels, smallworld
 from model.config import SIZES
-from model.files import atomic_write
+from model.files import atomic_write, write_text
 from model.pretraining import corpus
 from model.pretraining.loop import PretrainingProgress, pretrain
 from model.pretraining.masking import MaskingStrategy
@@ -76,8 +76,8 @@ def _write_stories(text: Path) -> Iterator[dict[str, Any]]:
 def _write_replay_files(run: Path, text: Path, masking: MaskingStrategy | None) -> None:
     """What the replay needs: a sentence with a [MASK] and, for the small world (which has a masking), the ceiling."""
     if masking and (ceiling := ceilings.ceiling_of(masking)):
-        (run / "bound.json").write_text(json.dumps(ceiling, indent=2) + "\n", encoding="utf-8")
-    (run / "question.txt").write_text((QUESTION if masking else _cloze_example(text)) + "\n", encoding="utf-8")
+        write_text(run / "bound.json", json.dumps(ceiling, indent=2) + "\n")
+    write_text(run / "question.txt", (QUESTION if masking else _cloze_example(text)) + "\n")
 
 
 def _cloze_example(text: Path) -> str:

@@ -131,7 +131,7 @@ def cloze_accuracy(bert: Bert, stores: Sequence[TokenStore], count: int = 2048, 
             rows.ids[masked] = tokenizer.mask_id
             arrays = (rows.ids, rows.segments, rows.attention_mask)
             batch = Batch(*(torch.from_numpy(array).to(device) for array in arrays))
-            states = bert.states_at(*map(torch.from_numpy, masked), batch)  # (sentences, hidden)
+            states = bert.states_at(torch.from_numpy(masked[0]), torch.from_numpy(masked[1]), batch)  # (sentences, hidden)
             guesses = bert.mlm_logits(states).topk(5).indices  # (sentences, 5)
             correct.append(torch.stack([guesses[:, 0] == gold, (guesses == gold[:, None]).any(-1)]).cpu().numpy())
             alphabetic.append(is_alphabetic[gold.cpu().numpy()])

@@ -61,7 +61,7 @@ def _ngram_hashes(
         begins_word[(starts[first:last] - starts[first])[lengths > 0]] = True
         words = np.flatnonzero(begins_word)
         if len(words):
-            index_in_word = (np.arange(len(pieces)) - np.repeat(words, np.diff([*words, len(pieces)]))).astype(np.uint64)
+            index_in_word = (np.arange(len(pieces)) - np.repeat(words, np.diff(words, append=len(pieces)))).astype(np.uint64)
             piece_hashes = (pieces.astype(np.uint64) + np.uint64(1)) * ODD * (np.uint64(2) * index_in_word + np.uint64(1))
             # sums and products wrap around at 64 bits, as hashes should
             word_hashes = np.add.reduceat(piece_hashes ^ (piece_hashes >> np.uint64(29)), words)
@@ -99,14 +99,14 @@ def _rewrite(store: TokenStore, shared: np.ndarray, folder: Path, tokenizer: Wor
     new, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
     for leftover in (new, old):
         shutil.rmtree(leftover, ignore_errors=True)
-    writer, min_sentences = TokenStoreWriter(new, tokenizer), 1 if folder.name.endswith("-single") else 2
-    for first, last in zip(store.documents[:-1].tolist(), store.documents[1:].tolist(), strict=True):
-        gaps = [first - 1, *(first + np.flatnonzero(shared[first:last])).tolist(), last]
-        for before, after in itertools.pairwise(gaps):
-            if after - before - 1 >= min_sentences:
-                bounds = itertools.pairwise(store.sentences[before + 1 : after + 1].tolist())
-                writer.add([store.ids[begin:end] for begin, end in bounds])
-    writer.close()
+    min_sentences = 1 if folder.name.endswith("-single") else 2
+    with TokenStoreWriter(new, tokenizer) as writer:
+        for first, last in zip(store.documents[:-1].tolist(), store.documents[1:].tolist(), strict=True):
+            gaps = [first - 1, *(first + np.flatnonzero(shared[first:last])).tolist(), last]
+            for before, after in itertools.pairwise(gaps):
+                if after - before - 1 >= min_sentences:
+                    bounds = itertools.pairwise(store.sentences[before + 1 : after + 1].tolist())
+                    writer.add([store.ids[begin:end] for begin, end in bounds])
     folder.rename(old)
     new.rename(folder)
     shutil.rmtree(old)

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..files import explain_full_disk
+from ..progress import Clock
 from . import corpus, distributed, preparation
 from .evaluation import PretrainingScores, mean_scores
 from .mixture import Mixture
@@ -55,7 +56,7 @@ def pretrain(
     resume: bool = False,
     save_seconds: float = SAVE_SECONDS,
     keep_apart: corpus.Source = (),
-) -> Iterator[PretrainingProgress]:
+) -> Generator[PretrainingProgress]:
     """Train a BERT on documents and leave it in the folder `out`, a checkpoint that `model.load` reads.
 
     `documents` is a file, a folder, a list of paths, a list of texts or of lists of sentences, or a folder of ids that an
@@ -82,12 +83,12 @@ def pretrain(
         yield from _train(run, save_seconds)
 
 
-def _train(run: TrainingRun, save_seconds: float) -> Iterator[PretrainingProgress]:
+def _train(run: TrainingRun, save_seconds: float) -> Generator[PretrainingProgress]:
     """Optimise until the budget is spent; data, masking and dropout of a step follow from (seed, step) alone."""
     config, state = run.config, run.state
     rank_rows = slice(distributed.rank(), None, distributed.world_size())
     last_save, started = time.monotonic(), time.monotonic() - state.seconds
-    recent = deque([(state.seconds, state.tokens)], maxlen=50)
+    recent, clock = deque([(state.seconds, state.tokens)], maxlen=50), Clock(lambda: state.seconds)
     progress = PretrainingProgress(
         stage="training",
         fraction=config.fraction_done(state.step, state.seconds),
@@ -106,6 +107,7 @@ def _train(run: TrainingRun, save_seconds: float) -> Iterator[PretrainingProgres
         )
         run.log(asdict(progress))
         yield progress
+    clock.eta(progress.fraction)  # what is done already took its time in another process
     mixture = Mixture(run.corpora, config.max_length, config.batch_size, config.negatives, config.singles, config.seed)
     for inputs in mixture.batches(first=state.step):
         if progress.fraction >= 1:
@@ -133,7 +135,7 @@ def _train(run: TrainingRun, save_seconds: float) -> Iterator[PretrainingProgres
             tokens=state.tokens,
             documents=run.documents,
             seconds=state.seconds,
-            eta=state.seconds * (1 - fraction) / fraction,
+            eta=clock.eta(fraction),
             learning_rate=learning_rate,
             tokens_per_second=_speed(recent),
             mlm_loss=scores.mlm_loss,

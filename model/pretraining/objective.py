@@ -41,7 +41,7 @@ class PretrainingBatch:
 
 
 def pretraining_batch(
-    inputs: Sequence[SentencePair] | Sequence[SingleInput],
+    inputs: Sequence[SentencePair | SingleInput],
     tokenizer: WordPiece,
     masking: MaskingStrategy,
     rng: np.random.Generator,

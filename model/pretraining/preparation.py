@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import checkpoint, tokenizer
+from .. import checkpoint, files, tokenizer
 from ..bert import Bert, ModelInfo
 from ..errors import BertscopeError, InputError
 from ..files import atomic_write, explain_full_disk
@@ -81,7 +81,7 @@ def _describe(documents: corpus.Source | None, folder: Path, config: TrainingCon
 def _prolong(folder: Path, run_config: RunConfig) -> None:
     """Write down how long the run is now; one that had come to its decay, or to its end, goes on from its plateau."""
     if (folder / PLATEAU).is_file():
-        (folder / PLATEAU).replace(folder / STATE)
+        files.replace(folder / PLATEAU, folder / STATE)
     with atomic_write(folder / CONFIG) as temporary:
         run_config.write(temporary)
     if finished(folder):
@@ -161,8 +161,7 @@ def prepare(corpora: Sequence[CorpusSource], folder: Path, config: TrainingConfi
                 raise InputError("Held-out text is kept apart when a corpus is cut into ids; name the texts themselves.")
             yield "reading", documents
             counts = keep_apart([source.folder for source in corpora], pieces, corpus.documents(apart))
-            with atomic_write(report) as temporary:
-                temporary.write_text(json.dumps(counts) + "\n", encoding="utf-8")
+            files.write_text(report, json.dumps(counts) + "\n")
     distributed.barrier()
 
 

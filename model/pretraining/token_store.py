@@ -5,8 +5,10 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -53,7 +55,7 @@ class TokenStore:
 
 
 class TokenStoreWriter:
-    """A store being written, document after document."""
+    """A store being written, document after document; it is complete once its block ends without an error."""
 
     def __init__(self, folder: Path, tokenizer: WordPiece):
         folder.mkdir(parents=True)
@@ -70,13 +72,22 @@ class TokenStoreWriter:
         self.tokens += int(lengths.sum())
         self.sentences += len(document)
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        with ExitStack() as stack:
+            for file in self.files.values():
+                stack.callback(file.close)
+            if error is None:
+                self._complete()
+
+    def _complete(self) -> None:
         self.files["sentences"].write(np.int64(self.tokens).tobytes())
         self.files["documents"].write(np.int64(self.sentences).tobytes())
         for file in self.files.values():
             file.flush()
             os.fsync(file.fileno())
-            file.close()
         description = {"ids": self.dtype, "vocabulary": self.vocabulary}
         (self.folder / "store.json").write_text(json.dumps(description) + "\n", encoding="utf-8")
 
@@ -96,23 +107,22 @@ def build(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, he
 
 
 def _write(documents: Iterable[list[str]], tokenizer: WordPiece, folder: Path, heldout_every: int) -> Iterator[int]:
-    writers = {part: TokenStoreWriter(folder / part, tokenizer) for part in PARTS}
     counts, total = {"": 0, "-single": 0}, 0
-    for group in _groups(documents):
-        encodings = iter(tokenizer.backend.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
-        for document in group:
-            sentences = [ids for ids in (next(encodings).ids for _ in document) if ids]
-            if sentences:
-                kind = "-single" if len(sentences) == 1 else ""
-                heldout = counts[kind] % heldout_every == 1 % heldout_every
-                writers[("heldout" if heldout else "train") + kind].add(sentences)
-                counts[kind] += 1
-        total += len(group)
-        yield total
-    if not any(counts.values()):
-        raise InputError("The corpus holds no text that the vocabulary can read.")
-    for writer in writers.values():
-        writer.close()
+    with ExitStack() as stack:
+        writers = {part: stack.enter_context(TokenStoreWriter(folder / part, tokenizer)) for part in PARTS}
+        for group in _groups(documents):
+            encodings = iter(tokenizer.backend.encode_batch_fast([s for d in group for s in d], add_special_tokens=False))
+            for document in group:
+                sentences = [ids for ids in (next(encodings).ids for _ in document) if ids]
+                if sentences:
+                    kind = "-single" if len(sentences) == 1 else ""
+                    heldout = counts[kind] % heldout_every == 1 % heldout_every
+                    writers[("heldout" if heldout else "train") + kind].add(sentences)
+                    counts[kind] += 1
+            total += len(group)
+            yield total
+        if not any(counts.values()):
+            raise InputError("The corpus holds no text that the vocabulary can read.")
 
 
 def is_complete(folder: Path) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..files import write_text
 from ..pretraining.masking import MaskingStrategy
 from ..pretraining.token_store import TokenStore, build
 from . import stories, tokenizer
@@ -30,7 +31,7 @@ def measure(
     for best in ceiling(TokenStore(store / "heldout"), pieces, masking, count=count):
         yield {"fraction": best.pairs / count, "stage": "Evaluating the best possible predictor", **asdict(best)}
     if best:
-        (folder / "bound.json").write_text(json.dumps(asdict(best) | {"keep": keep}, indent=2) + "\n", encoding="utf-8")
+        write_text(folder / "bound.json", json.dumps(asdict(best) | {"keep": keep}, indent=2) + "\n")
 
 
 def count_sentences(kind: str, place: str) -> int:

@@ -40,7 +40,7 @@ def bidirectional_gain(results: pd.DataFrame) -> float:
 
 def mean_accuracy(results: pd.DataFrame) -> dict[str, float]:
     """MLM accuracy of the models of each direction, averaged over the seeds."""
-    return results.groupby("condition")["masked"].mean().to_dict()
+    return {str(name): float(mean) for name, mean in results.groupby("condition")["masked"].mean().items()}
 
 
 def most_frequent_accuracy(results: pd.DataFrame) -> float:

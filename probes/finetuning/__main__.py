@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from model import InputError
+from model import InputError, command
 from model.finetuning import FinetuningConfig
 
-from ..command import add_data_options, exit_code, parse, progress_bar
+from ..command import ProgressLine, add_data_options, experiment_options
 from ..probing import tasks
 from ..probing.experiment import BUNDLED_DATA, REVIEWS
 from ..results import RESULT
@@ -19,10 +19,10 @@ from .results import FinetuningResult, table
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="python3 run.py finetune",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        description="One added output layer, trained with all of BERT, beside the frozen features and random weights.",
+    parser = command.parser(
+        "finetune",
+        "One added output layer, trained with all of BERT, beside the frozen features and random weights.",
+        help_formatter=argparse.ArgumentDefaultsHelpFormatter,
     )
     names = [task.name for task in tasks.TASKS.values() if task.unit in experiment.UNITS]
     config = FinetuningConfig()
@@ -46,18 +46,18 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    options = parse(parser(), words)
-    out = options.pop("out")
-    return exit_code(lambda: _run(options, out))
+def main(argv: Sequence[str] | None = None) -> int:
+    return command.run(_finetune, parser(), argv)
 
 
-def _run(options: dict, out: Path | None) -> None:
+def _finetune(args: argparse.Namespace) -> None:
+    out, line = args.out, ProgressLine()
     if out is not None and out.exists():
         raise InputError(f"{out} is there already; name a new folder.")
     with tempfile.TemporaryDirectory() as folder:
-        for progress in experiment.run(Path(folder), **options, out=str(out or "")):
-            progress_bar(progress)
+        for progress in experiment.run(Path(folder), **experiment_options(args), out=str(out or "")):
+            line.show(progress)
+        line.end()
         result = FinetuningResult.read(Path(folder) / RESULT)
     sizes = result.sizes
     print(

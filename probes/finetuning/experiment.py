@@ -3,7 +3,6 @@
 Every part is written to the result file as soon as it is done. Run again in the same folder, it goes on after the last.
 """
 
-import shlex
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import torch
 
 from model import Bert, Encoding, InputError, ModelInfo, hidden_states
+from model.command import quote
 from model.finetuning import FinetunedBert, FinetuningConfig, LabelledInputs, default_learning_rate, finetune, probabilities
 
 from ..probing import baselines, tasks
@@ -49,7 +49,7 @@ def run(
     train: str = "",
     dev: str = "",
     test: str = "",
-) -> Iterator[Progress]:
+) -> Generator[Progress]:
     """Yield progress; the result is in `folder`/result.json, the fine-tuned model in `out` where that is named.
 
     The sentences are `data`, or a file for each split.
@@ -159,8 +159,7 @@ class _Training:
 
 def _command(settings: dict[str, Any]) -> str:
     names = ("model", *source_options(settings), "task", "epochs", "learning_rate", "batch_size", "limit", "seed")
-    options = (f"--{name.replace('_', '-')} {shlex.quote(str(settings[name]))}" for name in names)
-    return " ".join(["python3 run.py finetune", *options])
+    return quote("finetune", *(word for name in names for word in (f"--{name.replace('_', '-')}", settings[name])))
 
 
 def _labelled_inputs(

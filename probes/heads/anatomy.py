@@ -69,7 +69,7 @@ def dissect(bert: Bert, trace: Trace, layer: int, head: int, position: int) -> H
     query = queries[head, position]
     context = np.einsum("hk,hkd->hd", trace.attention[layer, :, position], values)  # (heads, head_size)
     context = context * trace.gates[layer][:, None]
-    output = bert.get_submodule(f"layers.{layer}.attention.output")
+    output = bert.layers[layer].attention.output
     matrix = output.weight.detach().cpu().numpy().reshape(-1, *context.shape)  # (hidden, heads, head_size)
     return HeadAnatomy(
         states=trace.hidden[layer],

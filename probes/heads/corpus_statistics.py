@@ -29,4 +29,5 @@ def uniform_baseline(encodings: Sequence[Encoding]) -> dict[str, float]:
         uniform = np.full((1, 1, len(encoding), len(encoding)), 1 / len(encoding))
         input_sums, input_counts = patterns.totals(uniform, encoding)
         sums, counts = sums + input_sums, counts + input_counts
-    return patterns.table(sums, counts)[list(patterns.NUMBERS)].iloc[0].to_dict()
+    row = patterns.table(sums, counts).iloc[0]
+    return {name: float(row[name]) for name in patterns.NUMBERS}

@@ -2,31 +2,30 @@
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import model
-from model.files import atomic_write
+from model import command
+from model.files import write_text
 from model.smallworld import optimal
 
 from .. import bundled
-from ..command import exit_code
+from ..command import ProgressLine
 from . import evaluation, training_runs
 from .training_runs import TrainingBudget
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    words = sys.argv[1:] if words is None else words
-    args = parser().parse_args(words)
-    return exit_code(lambda: _run(args, shlex.join(["python3", "run.py", "strategies", *words])))
+def main(argv: Sequence[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    return command.run(lambda args: _compare(args, command.quote("strategies", *argv)), parser(), argv)
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python3 run.py strategies", description=__doc__)
+    parser = command.parser("strategies", __doc__)
     parser.add_argument(
         "--out",
         type=Path,
@@ -61,10 +60,10 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(args: argparse.Namespace, command: str) -> None:
+def _compare(args: argparse.Namespace, typed: str) -> None:
     conditions = training_runs.DIRECTIONS if args.directions else [training_runs.condition(name) for name in args.mixes]
     budget = {option.name: getattr(args, option.name) for option in fields(TrainingBudget)}
-    stage = ""
+    line = ProgressLine()
     for progress in training_runs.run(
         args.out,
         [training_runs.describe(condition) for condition in conditions],
@@ -72,14 +71,12 @@ def _run(args: argparse.Namespace, command: str) -> None:
         budget,
         args.corpus,
     ):
-        if progress["stage"] != stage:
-            stage = progress["stage"]
-            remaining = f", about {progress['eta'] / 60:.0f} min left" if progress["eta"] else ""
-            print(f"{progress['fraction']:4.0%}  {stage}{remaining}", flush=True)
+        line.show(progress)
+    line.end()
     if args.ceiling and args.corpus is None:
         _add_ceiling(args.out, args.max_length)
     if args.ship:
-        bundled.add(args.out, bundled.DIRECTIONS if args.directions else bundled.STRATEGIES, command)
+        bundled.add(args.out, bundled.DIRECTIONS if args.directions else bundled.STRATEGIES, typed)
     table = training_runs.results(args.out)
     columns = [name for name in evaluation.COLUMNS if name in table]
     print(table.groupby("condition", sort=False)[columns].mean().map("{:.1%}".format).to_string())
@@ -93,8 +90,7 @@ def _add_ceiling(folder: Path, max_length: int) -> None:
     )
     file = folder / training_runs.SETTINGS
     settings = json.loads(file.read_text(encoding="utf-8")) | {"ceiling": ceiling.accuracy}
-    with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_text(file, json.dumps(settings, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Models trained under conditions that differ in one thing, each with several seeds, and evaluated alike."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import torch
 import model
 from model import Bert, BertConfig, InputError, smallworld
 from model import tokenizer as wordpiece
-from model.files import atomic_write
+from model.files import atomic_write, write_text
 from model.pretraining import corpus as texts
 from model.pretraining.loop import PretrainingProgress, finished, pretrain
 from model.pretraining.masking import MaskingStrategy
@@ -111,7 +111,7 @@ def describe(condition: TrainingCondition) -> dict[str, Any]:
 
 def run(
     folder: Path, conditions: Sequence[dict], seeds: Sequence[int], budget: dict | None = None, corpus: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Train and evaluate every condition with every seed; what is finished in the folder is not done again.
 
     Yields fraction, stage and eta, in training also the step and its loss; leaves `results.csv`, one row a model, and the
@@ -127,8 +127,7 @@ def run(
         "budget": asdict(equal),
         "corpus": "small world" if source is None else texts.describe(source),
     }
-    with atomic_write(folder / SETTINGS) as temporary:
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_text(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")
     clock = StageClock()
     yield {**clock.at(0.0, "Reading the texts")}
     _prepare(folder, source, equal)

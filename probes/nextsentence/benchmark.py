@@ -65,13 +65,20 @@ def sample_pairs(texts: Sequence[Sequence[str]], count: int, seed: int = 0) -> l
             "a benchmark needs at least one such pair."
         )
     rng = np.random.default_rng(seed)
-    sentences = [(document, index) for document, usable_here in enumerate(usable) for index in np.flatnonzero(usable_here)]
+    sentences = [
+        (document, index)
+        for document, usable_here in enumerate(usable)
+        for index, is_usable in enumerate(usable_here)
+        if is_usable
+    ]
     pairs: list[BenchmarkPair] = []
-    for place, row in enumerate(rng.permutation(len(places))[:count]):
+    for place, row in enumerate(map(int, rng.permutation(len(places))[:count])):
         document, index = places[row]
         a, b = texts[document][index], texts[document][index + 1]
-        elsewhere = [sentences[row] for row in rng.integers(len(sentences), size=4 * CANDIDATES)]
-        nearby = [other for other in rng.permutation(np.flatnonzero(usable[document])) if other not in (index, index + 1)]
+        elsewhere = [sentences[row] for row in map(int, rng.integers(len(sentences), size=4 * CANDIDATES))]
+        nearby = [
+            other for other in map(int, rng.permutation(np.flatnonzero(usable[document]))) if other not in (index, index + 1)
+        ]
         pairs += [BenchmarkPair(place, a, b, TRUE), BenchmarkPair(place, b, a, "swapped")]
         for kind, pool in (
             ("another", [texts[home][other] for home, other in elsewhere if home != document]),

@@ -6,7 +6,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..command import add_data_options, exit_code, parse, progress_bar
+from model import InputError, command
+
+from ..command import ProgressLine, add_data_options, experiment_options
 from ..results import RESULT
 from . import experiment, features, results, tasks
 from .results import ProbingResult
@@ -14,10 +16,10 @@ from .results import ProbingResult
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="python3 run.py probe",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        description="Which layer of a model knows what: probes beside their control task and random weights.",
+    parser = command.parser(
+        "probe",
+        "Which layer of a model knows what: probes beside their control task and random weights.",
+        help_formatter=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
         "--model", default="english", help="a shipped name or a checkpoint folder; NAME:random has random weights"
@@ -60,19 +62,20 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    options_parser = parser()
-    options = parse(options_parser, words)
-    out = options.pop("out")
+def main(argv: Sequence[str] | None = None) -> int:
+    return command.run(_probe, parser(), argv)
+
+
+def _probe(args: argparse.Namespace) -> None:
+    out, line = args.out, ProgressLine()
     if out is not None and out.suffix not in (".csv", ".json"):
-        options_parser.error(f"--out takes a .csv or a .json file, not {out}")
-    return exit_code(lambda: _run(options, out))
-
-
-def _run(options: dict, out: Path | None) -> None:
+        raise InputError(f"--out takes a .csv or a .json file, not {out}.")
+    if out is not None and not out.parent.is_dir():
+        raise InputError(f"There is no folder {out.parent} to write {out.name} into.")
     with tempfile.TemporaryDirectory() as folder:
-        for progress in experiment.run(Path(folder), **options):
-            progress_bar(progress)
+        for progress in experiment.run(Path(folder), **experiment_options(args)):
+            line.show(progress)
+        line.end()
         result = ProbingResult.read(Path(folder) / RESULT)
     print(summary(result))
     if out is not None:

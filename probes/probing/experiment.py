@@ -6,8 +6,7 @@ after the last finished layer.
 """
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 import model
 from model import Bert, InputError
+from model.command import quote
 
 from .. import statistics
 from ..progress import Progress, StageClock
@@ -52,7 +52,7 @@ def run(
     train: str = "",
     dev: str = "",
     test: str = "",
-) -> Iterator[Progress]:
+) -> Generator[Progress]:
     """Yield progress; the result is in `folder`/result.json, complete when this ends.
 
     The sentences are `data`, or a file for each split.
@@ -160,11 +160,10 @@ def parse_layers(text: str, count: int) -> list[int]:
 
 def command(settings: dict[str, Any]) -> str:
     """What makes the same numbers again."""
-    words = ["python3 run.py probe"]
-    for name in ("model", *source_options(settings), "task", "layers", "pooling", "seed", "seeds", "limit", "probe"):
-        words.append(f"--{name} {shlex.quote(str(settings[name]))}")
-    words += [f"--width {settings['width']}"] if settings["probe"] != "linear" or settings["task"] == "tree" else []
-    return " ".join(words + [f"--{name.replace('_', '-')}" for name in ("code_length", "mix") if settings[name]])
+    names = ["model", *source_options(settings), "task", "layers", "pooling", "seed", "seeds", "limit", "probe"]
+    names += ["width"] if settings["probe"] != "linear" or settings["task"] == "tree" else []
+    words = [word for name in names for word in (f"--{name}", settings[name])]
+    return quote("probe", *words, *(f"--{name.replace('_', '-')}" for name in ("code_length", "mix") if settings[name]))
 
 
 def source_options(settings: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model import Bert, Encoding, InputError, activations, batches_by_length
+from model import Bert, Encoding, InputError, activations, batches_by_length, files
 
 POOLINGS = ("mean", "first", "last")
 POOLING = "mean"  # of the wordpieces of a span, by default
@@ -98,7 +98,7 @@ def extract_with_baseline(
     if not key_file.is_file() or key_file.read_text(encoding="ascii") != key.hexdigest():
         for outdated in folder.glob("states-*"):
             outdated.unlink()
-        key_file.write_text(key.hexdigest(), encoding="ascii")
+        files.write_text(key_file, key.hexdigest())
     for number, (name, source) in enumerate((("model", bert), ("random_init", random_init))):
         file = states_file(folder, name)
         stage = "Reading the sentences" + ("" if name == "model" else " with random weights")
@@ -106,7 +106,7 @@ def extract_with_baseline(
             temporary = folder / f"states-{name}-new.npy"
             for fraction in extract(source, encodings, spans, pooling, layers, temporary):
                 yield (number + fraction) / 2, stage
-            temporary.replace(file)
+            files.replace(temporary, file)
 
 
 def states_file(folder: Path, name: str) -> Path:

@@ -90,6 +90,7 @@ class Regressions:
                     return solution
             direction = -self._two_loop_recursion(gradient, pairs, covariance, penalty)
             slope, step_size = _dot(direction, gradient), torch.ones_like(loss)
+            candidate, new_loss, new_gradient = parameters, loss, gradient
             for _ in range(MAX_BACKTRACKS):  # until the loss falls enough (Armijo)
                 candidate = parameters + step_size[:, None, None] * direction
                 new_loss, new_gradient, _ = self.evaluate(targets, candidate, penalty)

@@ -137,13 +137,13 @@ def difference(first: ProbingResult, second: ProbingResult) -> Difference | None
     where there is no such set."""
     if first.kind != second.kind:
         return None
-    layers = [int(rows.loc[rows[SCORE[first.kind]].idxmax(), "layer"]) for rows in (table(first), table(second))]
+    layers = [int(best_row(result)["layer"]) for result in (first, second)]
     intervals = []
     for seed, test_set in first.test_sets.items():
         scores = [result.n_correct.get(f"{seed} {layer}") for result, layer in zip((first, second), layers, strict=True)]
         if test_set["digest"] == second.test_sets.get(seed, {}).get("digest") and None not in scores:
-            n_correct = [counts_from_json(stored) for stored in scores if stored is not None]
-            intervals.append(statistics.paired_bootstrap(*n_correct, counts_from_json(test_set["sizes"])))
+            ours, theirs = (counts_from_json(stored) for stored in scores if stored is not None)
+            intervals.append(statistics.paired_bootstrap(ours, theirs, counts_from_json(test_set["sizes"])))
     return Difference(*layers, *np.mean(intervals, axis=0).tolist()) if intervals else None
 
 
@@ -213,13 +213,13 @@ def counts_from_json(stored: str) -> np.ndarray:
 def best_row(result: ProbingResult) -> pd.Series:
     """The row of `table` whose score is highest, of equals the lowest layer; the score is in "score" for either kind."""
     rows = table(result).assign(score=lambda rows: rows[SCORE[result.kind]])
-    return rows.loc[rows["score"].idxmax()]
+    return rows.iloc[rows["score"].argmax()]
 
 
 def shortest_code(result: ProbingResult) -> pd.Series:
     """The row of `table` whose labels take the fewest bits. Voita & Titov (2020)."""
     rows = table(result)
-    return rows.loc[rows["code_length"].idxmin()]
+    return rows.iloc[rows["code_length"].argmin()]
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ def table(lines: Sequence[str], name: str = "the text") -> Iterator[Sentence]:
 
 def _cells(lines: Sequence[str], comma: str, quoting: int, name: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row, with the number of the line it begins in."""
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=comma, quoting=quoting)
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=comma, quoting=quoting)  # pyright: ignore[reportArgumentType]  # csv's constants
     while True:
         number = reader.line_num + 1
         try:

@@ -1,7 +1,6 @@
 """An index of a corpus on disk: every token with its direction at each layer, for nearest neighbours."""
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,8 +8,10 @@ import numpy as np
 
 import model
 from model import Bert, BertscopeError, Encoding, InputError
+from model.files import write_text
 from model.pretraining.corpus import decode_utf8
 
+from ..progress import StageClock
 from . import geometry
 from .neighbours import NeighbourIndex
 from .token_contexts import TokenLocations, locate, split
@@ -33,8 +34,9 @@ def build(folder: Path, checkpoint: str, corpus: str = "corpus.txt", tokens: int
     batches = list(model.batches_by_length(encodings))
     counter = folder / "groups.json"  # how many batches are in the files already
     done = json.loads(counter.read_text(encoding="utf-8")) if counter.is_file() else 0
-    started, resumed_at = time.monotonic(), sum(len(encodings[row]) for batch in batches[:done] for row in batch)
-    total, position = sum(len(encoding) for encoding in encodings), resumed_at
+    total, position = sum(map(len, encodings)), sum(len(encodings[row]) for batch in batches[:done] for row in batch)
+    clock, stage = StageClock(), "Reading every token in its sentence"
+    clock.at(position / total, stage)  # where it begins: what is done already took its time in another process
     for number, batch in enumerate(batches[done:], start=done + 1):
         inputs = [encodings[row] for row in batch]
         for index, states in model.hidden_states(bert, inputs):
@@ -44,12 +46,9 @@ def build(folder: Path, checkpoint: str, corpus: str = "corpus.txt", tokens: int
         position += sum(len(encoding) for encoding in inputs)
         for file in layers:
             file.flush()
-        counter.write_text(json.dumps(number), encoding="utf-8")
-        rate = (position - resumed_at) / max(time.monotonic() - started, 1e-9)
+        write_text(counter, json.dumps(number))
         yield {
-            "fraction": position / total,
-            "stage": "Reading every token in its sentence",
-            "eta": (total - position) / rate,
+            **clock.at(position / total, stage),
             "tokens": len(locations),
             "sentences": len(encodings),
             "of": len(lines),
@@ -67,7 +66,7 @@ def load(folder: Path, layer: int) -> NeighbourIndex:
 def _sample(bert: Bert, lines: Sequence[str], tokens: int) -> list[Encoding]:
     """A random sample of sentences that have `tokens` tokens together, in the order of the corpus."""
     sample: dict[int, Encoding] = {}
-    for row in np.random.default_rng(0).permutation(len(lines)).tolist():
+    for row in map(int, np.random.default_rng(0).permutation(len(lines))):
         try:
             encoding = bert.tokenizer.encode(lines[row])
         except BertscopeError:  # a line in a script the vocabulary does not know has no token to be a neighbour
@@ -89,7 +88,7 @@ def _layer_file(folder: Path, layer: int, shape: tuple[int, int]) -> np.memmap:
 def _write_locations(folder: Path, locations: TokenLocations) -> None:
     np.savez(folder / "places.npz", sentence=locations.sentence, spans=locations.spans, words=locations.words)
     strings = {"sentences": locations.sentences, "texts": locations.texts}
-    (folder / "places.json").write_text(json.dumps(strings), encoding="utf-8")
+    write_text(folder / "places.json", json.dumps(strings))
 
 
 def _read_locations(folder: Path) -> TokenLocations:

@@ -82,7 +82,8 @@ def test_an_error_is_said_and_not_kept():
 
 def together(cache: ByteCache, first, others: list) -> list:
     """Readers of one key: the first is at work when the others come; what each gets, an answer or an error."""
-    begun, go, results = threading.Event(), threading.Event(), [None] * (1 + len(others))
+    begun, go = threading.Event(), threading.Event()
+    results: list = [None] * (1 + len(others))
 
     def slow():
         begun.set()

@@ -14,12 +14,15 @@ def answer(kind: str, cookie: str = "") -> list[str]:
 
     messages = []
 
+    async def receive():
+        raise AssertionError("nothing is read")
+
     async def send(message):
         messages.append(message)
 
     scope = {"type": "http", "headers": [(b"cookie", cookie.encode())] if cookie else []}
     with pytest.raises(StopIteration):  # nothing here waits, so no event loop is needed: it runs to its end at once
-        OwnerCookie(application)(scope, None, send).send(None)
+        OwnerCookie(application)(scope, receive, send).send(None)
     return [value.decode() for name, value in messages[0]["headers"] if name == b"set-cookie"]
 
 

@@ -37,8 +37,9 @@ def data(trace, **choice) -> str:
 
 
 def share_told(page: Page) -> float:
-    note = page.locator(".note").text_content()
-    return float(re.search(r"On average (\d+(?:\.\d+)?)\s?% of the weight", note)[1])
+    share = re.search(r"On average (\d+(?:\.\d+)?)\s?% of the weight", page.locator(".note").inner_text())
+    assert share
+    return float(share[1])
 
 
 def test_the_weight_of_hidden_tokens_is_that_of_the_heads_shown_whatever_was_drawn_before(alone, english):

@@ -85,8 +85,8 @@ def open_file(chromium: Browser) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: trouble.append(f"page error: {error}"))
-        page.on("console", lambda said: said.type == "error" and trouble.append(f"console: {said.text}"))
-        page.on("request", lambda request: request.url.startswith("http") and trouble.append(f"request: {request.url}"))
+        page.on("console", lambda message: trouble.extend([f"console: {message.text}"] * (message.type == "error")))
+        page.on("request", lambda request: trouble.extend([f"request: {request.url}"] * request.url.startswith("http")))
         page.goto(f"{path.as_uri()}{fragment}")
         page.wait_for_selector("body[data-ready]")
         return page

@@ -50,7 +50,7 @@ def test_output_0_of_the_next_sentence_head_is_isnext(tiny_bert):
     with torch.no_grad():
         bert.require_nsp().classifier.weight.zero_()
         bert.require_nsp().classifier.bias.copy_(torch.tensor([3.0, 0.0]))
-    assert bert.trace(*TEXTS[:2]).nsp == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-5)
+    assert bert.trace(TEXTS[0], TEXTS[1]).nsp == pytest.approx(1 / (1 + np.exp(-3)), abs=1e-5)
 
 
 def test_a_missing_head_is_said_and_nothing_is_invented(tiny_bert):

@@ -38,6 +38,7 @@ def test_a_product_is_the_same_whether_somebody_learns_from_it_or_not(shape):
     np.testing.assert_allclose(kernels.linear(x, weight, bias), F.linear(x, weight, bias), atol=1e-6)
     learned = kernels.linear(x, weight.requires_grad_(), bias)
     learned.sum().backward()
+    assert weight.grad is not None
     np.testing.assert_allclose(weight.grad, x.reshape(-1, 8).sum(0).expand(5, -1), atol=1e-5)
 
 

@@ -141,7 +141,7 @@ def _nothing() -> None:
 
 @cache
 def _component():
-    return st.components.v2.component("attention_board", js=_script(), css=_source("board.css"))
+    return st.components.v2.component("attention_board", js=_script(), css=_source("board.css"))  # pyright: ignore[reportAttributeAccessIssue]  # a lazy module
 
 
 @cache

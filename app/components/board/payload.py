@@ -43,5 +43,5 @@ def describe_tokens(tokens: Sequence[str], segments: Sequence[int] | None, words
 def npz(**arrays: np.ndarray | Sequence[str]) -> bytes:
     """Arrays by name as one compressed NumPy file, in full precision."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{name: np.asarray(values) for name, values in arrays.items()})
+    np.savez_compressed(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # pyright: ignore[reportArgumentType]  # no array is called allow_pickle
     return buffer.getvalue()

@@ -45,7 +45,7 @@ def _nothing() -> None:
 
 @cache
 def _component():
-    return st.components.v2.component(
+    return st.components.v2.component(  # pyright: ignore[reportAttributeAccessIssue]  # a lazy module
         "token_strip",
         js=(HERE / "strip.js").read_text(encoding="utf-8"),
         css=(HERE / "strip.css").read_text(encoding="utf-8"),

@@ -17,7 +17,7 @@ def show(addresses: Sequence[str]) -> None:
 
 @cache
 def _component():
-    return st.components.v2.component(
+    return st.components.v2.component(  # pyright: ignore[reportAttributeAccessIssue]  # a lazy module
         "theme_switch",
         js=(HERE / "theme_switch.js").read_text(encoding="utf-8"),
         css=(HERE / "theme_switch.css").read_text(encoding="utf-8"),

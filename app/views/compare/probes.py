@@ -9,7 +9,7 @@ from app.figures import probes as figures
 from app.views.compare.models import ComparedSide
 from app.views.probes import result as probe_result
 from app.widgets.choice import select
-from probes.probing.results import SCORE, ProbingResult, table
+from probes.probing.results import SCORE, ProbingResult, best_row
 
 WORK = probe_result.WORK
 Question = tuple[str, str, str, int, int, str, str]  # task, data, probe, examples, seeds, pooling, digest of the data
@@ -36,7 +36,7 @@ def section(left: ComparedSide, right: ComparedSide) -> None:
         return
     question = shared[select("Probe", {slug: _label(question) for slug, question in shared.items()}, key="probed")]
     both = [answered[question] for answered in results]
-    best = [_best_layer(result) for result in both]
+    best = [best_row(result) for result in both]
     score = SCORE[both[0].kind]
     baseline = f", always saying the commonest label {best[0]['majority']:.0%}" if "majority" in best[0] else ""
     layout.chart(
@@ -61,11 +61,6 @@ def finished(name: str, computed: list[ProbingResult]) -> dict[Question, Probing
             data, probe, limit, seeds, pooling, digest = (settings[key] for key in keys)
             results.setdefault((result.title, data, probe, limit, seeds, pooling, digest), result)
     return results
-
-
-def _best_layer(result: ProbingResult) -> dict[str, float]:
-    """The row of the layer with the highest score."""
-    return max(table(result).to_dict("records"), key=lambda row: row[SCORE[result.kind]])
 
 
 def _slug(question: Question) -> str:

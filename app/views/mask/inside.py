@@ -99,8 +99,8 @@ def attention(bert: Bert, cloze_query: ClozeQuery) -> None:
         alt=f"Heatmap of {layers} layers by {heads} heads; the most moved is {share:.0%}.",
     )
     left, right = st.columns(2)
-    layer = left.number_input("Layer", 1, layers, strongest_layer + 1, key="moved_layer")
-    head = right.number_input("Head", 1, heads, strongest_head + 1, key="moved_head")
+    layer = int(left.number_input("Layer", 1, layers, strongest_layer + 1, key="moved_layer"))
+    head = int(right.number_input("Head", 1, heads, strongest_head + 1, key="moved_head"))
     texts = [
         token.text if token.text == original.text else f"{original.text}→{token.text}"
         for token, original in zip(after.tokens, before.tokens, strict=True)

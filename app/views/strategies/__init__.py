@@ -94,7 +94,7 @@ def _text() -> None:
         "narrower.",
         alt="; ".join(f"{row.what}: {row.observed:.1%}, expected {row.expected:.1%}" for row in shares.itertuples()),
     )
-    if selected.expected > strategy.mlm_probability + 1e-9:
+    if shares["expected"].iloc[0] > strategy.mlm_probability + 1e-9:
         unit = "word" if strategy.whole_word else "wordpiece"
         st.caption(f"At least one {unit} is always selected, so a text this short gives up more than the rate.")
 
@@ -141,7 +141,7 @@ def _one_word(bert: Bert, encoding: Encoding, position: int, random_word: str) -
             layout.chart(
                 word_bars.bars(top, gold),
                 key=f"replacement-bars-{number}",
-                finding=f"Its first choice is *{layout.escape(first.word)}* ({first.probability:.1%}); "
+                finding=f"Its first choice is *{layout.escape(str(first.word))}* ({first.probability:.1%}); "
                 f"*{layout.escape(gold)}*, which stood there, has {probabilities[gold_id]:.1%} (orange).",
                 alt=", ".join(f"{row.word} {row.probability:.1%}" for row in top.itertuples()),
             )

@@ -60,8 +60,8 @@ def _first_choices(prediction: SnapshotPrediction, step: int) -> None:
     layout.chart(
         word_bars.bars(words),
         key="first-choices",
-        finding=f"After **{step:,}** steps the first choice behind [MASK] is *{layout.escape(first.word)}* "
-        f"({first.probability:.1%}), the second *{layout.escape(second.word)}* ({second.probability:.1%}).",
+        finding=f"After **{step:,}** steps the first choice behind [MASK] is *{layout.escape(str(first.word))}* "
+        f"({first.probability:.1%}), the second *{layout.escape(str(second.word))}* ({second.probability:.1%}).",
         alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in words.itertuples()),
     )
 

@@ -69,7 +69,7 @@ def test_two_lessons_of_one_title_are_both_listed(monkeypatch, tmp_path):
     monkeypatch.setenv("BERTSCOPE_LESSONS", str(tmp_path))
     for name, word in (("first", "tea"), ("second", "soup")):
         (tmp_path / f"{name}.toml").write_text(lesson("Mine", f"Hot [MASK] and {word}.", '"a", "b"'), encoding="utf-8")
-    listed = opened().get("button_group")[0].options
+    listed = opened().get("button_group")[0].options  # pyright: ignore[reportAttributeAccessIssue]  # get says Block
     assert [title for title in listed if "Mine" in str(title)] == ["Mine (first)", "Mine (second)"]
     for name, word in (("first", "tea"), ("second", "soup")):
         shown = " ".join(part.proto.body for part in opened(lesson=name).get("html"))

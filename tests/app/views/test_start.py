@@ -1,6 +1,7 @@
 """The first page: the guesses are for the word that is hidden, read with everything the trace beside them read."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from probes import cloze
 from probes.cloze import query
 from tests.conftest import ROOT
 
-LAYOUT = {
+LAYOUT: dict[str, Any] = {
     "hidden_size": 16,
     "num_hidden_layers": 1,
     "num_attention_heads": 2,

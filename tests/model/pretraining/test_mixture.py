@@ -103,7 +103,8 @@ def test_a_weight_of_three_is_read_three_times_as_often(two):
     names = {PIECES.token_to_id("a"): "a", PIECES.token_to_id("b"): "b"}
     counts: Counter[str] = Counter()
     for batch in islice(Mixture(two, 64, 16, "another", 0.0, 0).batches(), 64):
-        counts.update(names[int(pair.a[0])] for pair in batch if int(pair.a[0]) in names)
+        firsts = [int(pair.a[0]) for pair in batch if isinstance(pair, SentencePair)]
+        counts.update(names[first] for first in firsts if first in names)
     sizes = [corpus.weight * corpus.train.tokens for corpus in two]
     assert counts["b"] / counts.total() == pytest.approx(sizes[1] / sum(sizes), abs=0.03)
 
@@ -112,6 +113,7 @@ def test_negatives_come_from_another_document_of_the_same_corpus(two):
     first = {PIECES.token_to_id("a"), PIECES.token_to_id("b")}
     for batch in islice(Mixture(two, 64, 16, "another", 0.0, 0).batches(), 20):
         for pair in batch:
+            assert isinstance(pair, SentencePair)
             letters = {int(pair.a[0]), int(pair.b[0])} & first
             assert len(letters) == 1
 
@@ -140,7 +142,7 @@ def test_an_epoch_of_single_inputs_begins_at_every_sentence_once(two):
 def test_single_inputs_have_few_shapes_and_no_labels(two):
     shapes = set()
     for batch in islice(Mixture(two, 128, 16, "another", 1.0, 0).batches(), 100):
-        rows = collate_singles(batch, PIECES)
+        rows = collate_singles([single for single in batch if isinstance(single, SingleInput)], PIECES)
         plain, padded = (
             pretraining_batch(batch, PIECES, MaskingStrategy(), np.random.default_rng(7), lengths=lengths)
             for lengths in ((), LENGTHS)

@@ -117,7 +117,8 @@ class TestModel:
 
 class TestTrainingRuns:
     @pytest.fixture(scope="class")
-    def run(self, tmp_path_factory):
+    @classmethod
+    def run(cls, tmp_path_factory):
         folder = tmp_path_factory.mktemp("runs")
         conditions = [training_runs.condition("80/10/10"), *training_runs.DIRECTIONS[:2]]
         described = [training_runs.describe(condition) for condition in conditions]
@@ -128,8 +129,7 @@ class TestTrainingRuns:
         table = training_runs.results(folder)
         assert table["condition"].tolist() == ["80/10/10", "left", "right", "averaged"]
         assert table[["masked"]].notna().all().all()
-        assert 0 <= table.loc[0, "probe"] <= 1
-        assert 0 <= table.loc[0, "finetuned"] <= 1
+        assert all(0 <= float(table[name].iloc[0]) <= 1 for name in ("probe", "finetuned"))
         fractions = [step["fraction"] for step in progress]
         assert fractions == sorted(fractions)
         assert fractions[-1] == 1.0
@@ -195,7 +195,8 @@ class TestCommand:
 
 class TestEvaluation:
     @pytest.fixture(scope="class")
-    def untrained(self):
+    @classmethod
+    def untrained(cls):
         tokenizer = smallworld.tokenizer()
         return model.Bert.random_init(model.BertConfig(tokenizer.vocab_size, 16, 1, 2, 32, 128), tokenizer)
 

@@ -145,10 +145,9 @@ def test_large_changes_come_largest_first_and_small_ones_apart():
 def test_the_table_has_a_row_for_every_perturbation_and_its_range():
     table = perturbations.table(RESULTS).set_index("name")
     assert table.index.tolist() == ["pair", "swapped", "topic", "nearby", "no A"]
-    assert table.loc["topic", ["probability", "change", "inputs", "low", "high"]].tolist() == pytest.approx(
-        [0.2, -0.7, 2, 0.1, 0.3]
-    )
-    assert table.loc["nearby", ["probability", "change", "low", "high"]].isna().all()
+    topic, nearby = table[["probability", "change", "low", "high", "inputs"]].loc[["topic", "nearby"]].to_numpy(float)
+    assert topic.tolist() == pytest.approx([0.2, -0.7, 0.1, 0.3, 2])
+    assert np.isnan(nearby[:4]).all()
 
 
 def test_a_small_vocabulary_gets_other_topics_from_the_small_world():

@@ -35,6 +35,8 @@ def test_a_small_run_prints_its_table_and_writes_its_file(tmp_path):
         (["--model", "nobody"], "nobody"),
         (["--data", "nowhere.conllu"], "nowhere.conllu"),
         (["--model", "smallworld", "--layers", "0-9"], "This model has the layers 0 (embeddings) to 2, not 0-9."),
+        (["--out", "nowhere/table.csv"], "There is no folder nowhere to write table.csv into."),
+        (["--out", "table.xls"], "--out takes a .csv or a .json file, not table.xls."),
         (["--model", "smallworld", "--seeds", "0"], "An experiment needs one seed at least, not 0."),
     ],
 )

@@ -134,9 +134,9 @@ def test_conllu_carries_entities_chains_senses_spaces_and_comments():
         (("1 Maria", "Maria"), "line 5: expected a token line"),
     ],
 )
-def test_a_malformed_line_is_named_by_file_and_number(change, words):
+def test_a_malformed_line_is_named_by_file_and_number(change: tuple[str, str], words: str):
     with pytest.raises(InputError, match=r"001-key\.txt.*" + re.escape(words.removeprefix("001-key.txt "))):
-        reader.parse(KEY.replace(*change, 1), "001-key.txt")
+        reader.parse(KEY.replace(change[0], change[1], 1), "001-key.txt")
 
 
 def test_a_file_must_have_a_number_and_a_slug():

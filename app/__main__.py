@@ -12,11 +12,13 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-ROOT = Path(__file__).resolve().parent.parent
+from app.folders import CODE, HOME
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python3 run.py app", description="Start the browser laboratory.")
+    parser = argparse.ArgumentParser(
+        prog="python3 run.py app" if HOME == CODE else "bertscope app", description="Start the browser laboratory."
+    )
     parser.add_argument("--port", type=int, default=8501, help="default: 8501, or the next one that is free")
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only; 0.0.0.0 lets a class join")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
@@ -24,20 +26,20 @@ def arguments() -> argparse.Namespace:
         "--models",
         metavar="DIR",
         type=Path,
-        default=ROOT / "checkpoints",
+        default=HOME / "checkpoints",
         help="a folder of checkpoints to offer (default: checkpoints)",
     )
     parser.add_argument(
         "--lessons",
         metavar="DIR",
         type=Path,
-        default=ROOT / "lessons",
+        default=HOME / "lessons",
         help="a folder of lessons of your own (default: lessons)",
     )
     parser.add_argument("--hub", action="store_true", help="allow loading models by their Hugging Face name")
     args = parser.parse_args()
     for option, folder, usual in (("models", args.models, "checkpoints"), ("lessons", args.lessons, "lessons")):
-        if folder != ROOT / usual and not folder.is_dir():
+        if folder != HOME / usual and not folder.is_dir():
             parser.error(f"--{option} {folder}: there is no such folder")
     return args
 
@@ -90,8 +92,7 @@ def main() -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     # model downloads must not call home either
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    sys.path.insert(0, str(ROOT))
-    settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
+    settings = options(tomllib.loads(Path(__file__).with_name("streamlit_config.toml").read_text(encoding="utf-8")))
     threading.Thread(target=announce, daemon=True, args=(address, f"{address}/_stcore/health", not args.no_browser)).start()
     print("Starting Bertscope ...", flush=True)
     from app import jobs, server, session

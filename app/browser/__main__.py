@@ -7,12 +7,12 @@ from pathlib import Path
 
 import model
 from app.browser import handout, rounding, weights
-from model import BertscopeError, InputError, files
+from model import BertscopeError, InputError, command, files
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python3 run.py handout",
+        prog=command.program("handout"),
         description="Write a model, its lessons and the page that shows them as one HTML file.",
     )
     parser.add_argument("--model", default="english", help="a shipped name or a checkpoint folder (default: english)")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model import InputError
+from model.command import program
 from model.finetuning import FinetuningConfig
 
 from ..command import add_data_options, exit_code, parse, progress_bar
@@ -20,7 +21,7 @@ from .results import FinetuningResult, table
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(
-        prog="python3 run.py finetune",
+        prog=program("finetune"),
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="One added output layer, trained with all of BERT, beside the frozen features and random weights.",
     )

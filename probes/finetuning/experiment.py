@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from model import Bert, Encoding, InputError, ModelInfo, hidden_states
+from model.command import program
 from model.finetuning import FinetunedBert, FinetuningConfig, LabelledInputs, default_learning_rate, finetune, probabilities
 
 from ..probing import baselines, tasks
@@ -160,7 +161,7 @@ class _Training:
 def _command(settings: dict[str, Any]) -> str:
     names = ("model", *source_options(settings), "task", "epochs", "learning_rate", "batch_size", "limit", "seed")
     options = (f"--{name.replace('_', '-')} {shlex.quote(str(settings[name]))}" for name in names)
-    return " ".join(["python3 run.py finetune", *options])
+    return " ".join([program("finetune"), *options])
 
 
 def _labelled_inputs(

@@ -2,13 +2,13 @@
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import model
+from model.command import program, quote
 from model.files import atomic_write
 from model.smallworld import optimal
 
@@ -21,12 +21,12 @@ from .training_runs import TrainingBudget
 def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     args = parser().parse_args(words)
-    return exit_code(lambda: _run(args, shlex.join(["python3", "run.py", "strategies", *words])))
+    return exit_code(lambda: _run(args, quote("strategies", *words)))
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python3 run.py strategies", description=__doc__)
+    parser = argparse.ArgumentParser(prog=program("strategies"), description=__doc__)
     parser.add_argument(
         "--out",
         type=Path,

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from model.command import program
+
 from ..command import add_data_options, exit_code, parse, progress_bar
 from ..results import RESULT
 from . import experiment, features, results, tasks
@@ -15,7 +17,7 @@ from .results import ProbingResult
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(
-        prog="python3 run.py probe",
+        prog=program("probe"),
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Which layer of a model knows what: probes beside their control task and random weights.",
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 import model
 from model import Bert, InputError
+from model.command import program
 
 from .. import statistics
 from ..progress import Progress, StageClock
@@ -160,7 +161,7 @@ def parse_layers(text: str, count: int) -> list[int]:
 
 def command(settings: dict[str, Any]) -> str:
     """What makes the same numbers again."""
-    words = ["python3 run.py probe"]
+    words = [program("probe")]
     for name in ("model", *source_options(settings), "task", "layers", "pooling", "seed", "seeds", "limit", "probe"):
         words.append(f"--{name} {shlex.quote(str(settings[name]))}")
     words += [f"--width {settings['width']}"] if settings["probe"] != "linear" or settings["task"] == "tree" else []

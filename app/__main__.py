@@ -13,13 +13,15 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from app import processes
+from app.folders import CODE, HOME, SETTINGS
 
-ROOT = Path(__file__).resolve().parent.parent
 MOST_PROCESSES = 64
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python3 run.py app", description="Start the browser laboratory.")
+    parser = argparse.ArgumentParser(
+        prog="python3 run.py app" if HOME == CODE else "bertscope app", description="Start the browser laboratory."
+    )
     parser.add_argument("--port", type=int, default=8501, help="default: 8501, or the next one that is free")
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only; 0.0.0.0 lets a class join")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
@@ -27,14 +29,14 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--models",
         metavar="DIR",
         type=Path,
-        default=ROOT / "checkpoints",
+        default=HOME / "checkpoints",
         help="a folder of checkpoints to offer (default: checkpoints)",
     )
     parser.add_argument(
         "--lessons",
         metavar="DIR",
         type=Path,
-        default=ROOT / "lessons",
+        default=HOME / "lessons",
         help="a folder of lessons of your own (default: lessons)",
     )
     parser.add_argument(
@@ -49,7 +51,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     if not 1 <= args.processes <= MOST_PROCESSES:
         parser.error(f"--processes {args.processes}: from 1 to {MOST_PROCESSES}, at best as many as there are cores")
     for option, folder, usual in (("models", args.models, "checkpoints"), ("lessons", args.lessons, "lessons")):
-        if folder != ROOT / usual and not folder.is_dir():
+        if folder != HOME / usual and not folder.is_dir():
             parser.error(f"--{option} {folder}: there is no such folder")
     return args
 
@@ -105,8 +107,7 @@ def main() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     # model downloads must not call home either
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    sys.path.insert(0, str(ROOT))
-    settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
+    settings = options(tomllib.loads(SETTINGS.read_text(encoding="utf-8")))
     behind_a_door = processes.door() is not None  # then the door says where it is
     if not behind_a_door:
         threading.Thread(

@@ -14,7 +14,7 @@ import streamlit as st
 import torch
 
 import model
-from app import jobs, limits
+from app import folders, jobs, limits
 from app.byte_cache import ByteCache
 from app.samples.pairs import DEFAULT_A, DEFAULT_B
 from model import Bert, CheckpointError, CheckpointInfo, Edits, InputError, Trace, checkpoint, finetuning
@@ -28,7 +28,6 @@ from probes.states import token_contexts as contexts
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).parent.parent
 READING = "Reading the pair again and again …"
 DEFAULT_MODEL = "english"
 OWNER = "bertscope_owner"  # the cookie by which a browser finds its own jobs, results and models again
@@ -44,8 +43,8 @@ _SNAPSHOTS: dict[str, Path] = {}  # Hub name -> its folder in the local cache, l
 
 
 def models_folder() -> Path:
-    """Where the checkpoints of the reader are: BERTSCOPE_MODELS, or `checkpoints/` of the project."""
-    return Path(os.environ.get("BERTSCOPE_MODELS") or ROOT / "checkpoints").absolute()
+    """Where the checkpoints of the reader are: BERTSCOPE_MODELS, or `checkpoints/`, see app/folders.py."""
+    return Path(os.environ.get("BERTSCOPE_MODELS") or folders.HOME / "checkpoints").absolute()
 
 
 def find_models() -> None:
@@ -203,8 +202,8 @@ def finetuning_example() -> FinetuningResult:
 
 def _lesson_files() -> dict[str, Path]:
     """The lessons that come with the project and those of the teacher's folder, by their names."""
-    folders = [Path(__file__).parent / "lessons", Path(os.environ.get("BERTSCOPE_LESSONS") or ROOT / "lessons")]
-    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.toml"))}
+    own = Path(os.environ.get("BERTSCOPE_LESSONS") or folders.HOME / "lessons")
+    return {file.stem: file for folder in (Path(__file__).parent / "lessons", own) for file in sorted(folder.glob("*.toml"))}
 
 
 def lesson_list() -> tuple[dict[str, lessons.Lesson], list[str]]:

@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit import runtime
 
 from app.__main__ import options
-
-ROOT = Path(__file__).parent.parent
+from app.folders import SETTINGS
 
 
 def page() -> None:
@@ -24,7 +23,7 @@ def main() -> None:
     parser.add_argument("--no-browser", action="store_true")
     parser.add_argument("--models")
     args = parser.parse_args()
-    settings = options(tomllib.loads((ROOT / "streamlit_config.toml").read_text(encoding="utf-8")))
+    settings = options(tomllib.loads(SETTINGS.read_text(encoding="utf-8")))
     st.App(Path(__file__)).run(config=settings | {"server.port": args.port, "server.address": "127.0.0.1"})
 
 

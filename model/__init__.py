@@ -9,6 +9,7 @@ from .pretraining.loop import pretrain
 from .pretraining.settings import TrainingConfig
 from .tokenizer import Encoding, Token, WordPiece, as_texts
 from .trace import Trace, activations, batches_by_length, hidden_states
+from .version import __version__
 
 __all__ = [
     "SIZES",
@@ -28,6 +29,7 @@ __all__ = [
     "Trace",
     "TrainingConfig",
     "WordPiece",
+    "__version__",
     "activations",
     "as_texts",
     "available",

@@ -5,10 +5,13 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from .errors import BertscopeError
 from .progress import CLEAR
 
+# how a command is called: from a clone, or from the installed package
+PROGRAM = ("python3", "run.py") if (Path(__file__).resolve().parents[1] / "pyproject.toml").is_file() else ("bertscope",)
 FAILED, INTERRUPTED = 2, 130  # exit codes; argparse fails with 2 as well
 
 
@@ -18,10 +21,15 @@ def parser(
     epilog: str | None = None,
     help_formatter: type[argparse.HelpFormatter] = argparse.RawDescriptionHelpFormatter,
 ) -> argparse.ArgumentParser:
-    """The parser of `python3 run.py NAME`."""
+    """The parser of `python3 run.py NAME`, or `bertscope NAME`."""
     return argparse.ArgumentParser(
-        prog=f"python3 run.py {name}", description=description, epilog=epilog, formatter_class=help_formatter
+        prog=program(name), description=description, epilog=epilog, formatter_class=help_formatter
     )
+
+
+def program(name: str) -> str:
+    """A command as the user calls it: `python3 run.py NAME`, or `bertscope NAME` where the package is installed."""
+    return " ".join([*PROGRAM, name])
 
 
 def run(
@@ -46,7 +54,7 @@ def run(
 
 def quote(*argv: object) -> str:
     """A command to copy and paste: quote("train", "--out", path)."""
-    return shlex.join(["python3", "run.py", *map(str, argv)])
+    return shlex.join([*PROGRAM, *map(str, argv)])
 
 
 def _complain(sentence: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from model import InputError
+from model import InputError, __version__
 from model.files import write_text
 
 FORMAT = "bertscope result 3"
@@ -30,7 +30,7 @@ class ExperimentResult:
 
     def json(self) -> str:
         """The content of its file, as `parse` reads it."""
-        return json.dumps({"format": FORMAT, "experiment": self.EXPERIMENT} | asdict(self))
+        return json.dumps({"format": FORMAT, "version": __version__, "experiment": self.EXPERIMENT} | asdict(self))
 
     def write(self, path: Path) -> None:
         """Whole or not at all: a page may read while a run writes."""
@@ -51,6 +51,7 @@ class ExperimentResult:
         if not isinstance(content, dict) or (content.get("format"), content.get("experiment")) != (FORMAT, cls.EXPERIMENT):
             raise InputError(f"{name} is no {cls.EXPERIMENT} result of this version, which writes “{FORMAT}”.")
         del content["format"], content["experiment"]
+        content.pop("version", None)  # who wrote it
         try:
             result = cls(**content)
             result._check_fields()

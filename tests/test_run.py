@@ -1,20 +1,25 @@
 """The one command a newcomer needs."""
 
+import errno
 import json
+import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
 import model
 from app.__main__ import free, options
+from bertscope import launcher
+from bertscope.commands import COMMANDS
 from model import smallworld
 from probes.probing import treebank
-from run import COMMANDS
 from tests.conftest import ROOT
 
 
@@ -26,7 +31,7 @@ def test_help_lists_every_command_with_a_sentence():
     process = command("--help")
     assert process.returncode == 0
     listed = dict(re.findall(r"^(\w+) {2,}(\S.{15,})$", process.stdout, re.MULTILINE))
-    assert set(listed) == {*COMMANDS, "test"}
+    assert set(listed) == set(COMMANDS)
     assert len(set(listed.values())) == len(listed)
 
 
@@ -36,7 +41,7 @@ def test_an_unknown_command_is_refused_with_the_list():
     assert all(re.search(rf"^{name} ", process.stdout, re.MULTILINE) for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "test"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_and_installs_nothing(name: str):
     process = command(name, "--help")
     assert process.returncode == 0, process.stderr
@@ -134,6 +139,89 @@ def test_a_relative_models_folder_is_looked_for_where_the_user_stands(tmp_path):
         timeout=120,
     )
     assert "--lessons no-such-folder: there is no such folder" in process.stderr
+
+
+PIP_SAYS = {
+    "the disk": "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
+    "cannot be written": "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/opt/x'",
+    "The proxy": "WARNING: Retrying (Retry(total=4)) after connection broken by 'ProxyError('Cannot connect to proxy.', "
+    "NewConnectionError('<HTTPSConnection>: Failed to establish a new connection'))': /simple/torch/",
+    "certificate": "'SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed'))'",
+    "no network": "NewConnectionError('Failed to establish a new connection: [Errno -3] Temporary failure in name "
+    "resolution')': /simple/torch/\nERROR: No matching distribution found for torch==2.13.0",
+    "There is no torch==2.13.0 for this Python": "ERROR: No matching distribution found for torch==2.13.0",
+    "pip's own words": "something nobody has seen before",
+}
+
+
+@pytest.mark.parametrize("cause", PIP_SAYS)
+def test_what_pip_says_becomes_one_sentence(cause: str):
+    sentence = launcher.explain(PIP_SAYS[cause])
+    assert cause.lower() in sentence.lower()
+    assert "\n" not in sentence and sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(errno.ENOSPC, "is full"), (errno.EROFS, "cannot be written"), (errno.EBUSY, "did not finish")]
+)
+def test_what_the_system_refuses_becomes_one_sentence(number: int, words: str):
+    assert words in launcher.sentence(OSError(number, "…"))
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory) -> Path:
+    """The launcher in a folder with spaces and umlauts; its requirements name one package that is not there."""
+    folder = tmp_path_factory.mktemp("Übung") / "ein Ordner für alle"
+    shutil.copytree(ROOT / "bertscope", folder / "bertscope", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "run.py", folder)
+    (folder / "requirements.txt").write_text("torch==2.13.0\n", encoding="utf-8")
+    return folder
+
+
+def launch(clone: Path, *words: str, **environment: str) -> subprocess.CompletedProcess:
+    """run.py there, with pip looking for packages in an empty folder, unless the environment says otherwise."""
+    settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone), "PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1"}
+    return subprocess.run(
+        [sys.executable, str(clone / "run.py"), *words],
+        env=os.environ | settings | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def test_a_first_start_that_fails_ends_with_one_sentence_and_can_be_repeated(clone):
+    """No package anywhere, then an index that nobody answers for, then a proxy that is none; the folder has umlauts."""
+    first = launch(clone, "install", BERTSCOPE_TORCH="default")
+    assert first.returncode == 1
+    assert "Creating .venv" in first.stdout
+    assert first.stderr.splitlines()[-1].startswith("There is no torch==2.13.0 for this Python")
+    nobody = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "BERTSCOPE_TORCH": "default"}
+    offline = launch(clone, "install", **nobody, PIP_INDEX_URL="http://127.0.0.1:9/simple")
+    assert "Creating" not in offline.stdout
+    assert offline.stderr.splitlines()[-1].startswith("There is no network to the package index")
+    proxy = launch(clone, "install", **nobody, PIP_INDEX_URL="https://index.invalid/simple", PIP_PROXY="http://127.0.0.1:9")
+    assert proxy.stderr.splitlines()[-1].startswith("The proxy")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere torch has one build")
+def test_torchs_small_build_is_looked_for_where_there_is_no_card(clone):
+    automatic = launch(clone, "install", BERTSCOPE_TORCH="auto", PATH=os.environ["PATH"])
+    cpu = launch(clone, "install", "--torch", "cpu")
+    assert ("looking for torch's CPU build" in automatic.stdout) != launcher.has_nvidia()
+    assert cpu.stderr.startswith("No package index that pip knows has torch==2.13.0+cpu.")
+
+
+def test_an_environment_is_made_with_whatever_the_path_is_called(clone):
+    """With nothing to install, the command goes on to its module: here one of three lines."""
+    (clone / "requirements.txt").write_text("# nothing\ntorch==0  ; python_version < '3'\n", encoding="utf-8")
+    (clone / "model").mkdir(exist_ok=True)
+    (clone / "model" / "evaluate.py").write_text("import sys\nprint(sys.argv[1:], sys.flags.safe_path)\n", encoding="utf-8")
+    process = launch(clone, "evaluate", "größer", "a b", BERTSCOPE_TORCH="default", PYTHONUTF8="1")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-1] == "['größer', 'a b'] True"
+    assert "Installing" not in launch(clone, "evaluate", BERTSCOPE_TORCH="default").stdout
 
 
 def test_settings_are_options_that_streamlit_knows():

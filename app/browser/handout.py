@@ -13,7 +13,7 @@ from app.browser.rounding import RoundingCost
 from app.components import board
 from app.components.board import PARTS
 from app.samples.examples import EXAMPLES
-from model import Bert
+from model import Bert, __version__
 from probes import lessons
 from probes.lessons import Lesson, QuizItem
 
@@ -54,6 +54,7 @@ def build(bert: Bert, books: Mapping[str, Lesson], cost: RoundingCost | None = N
     letters = weights.to_text(compressed)
     header = {
         "name": bert.info.name,
+        "version": __version__,
         "config": asdict(bert.config),
         "tensors": packed.tensors,
         "byteLength": len(packed.body),
@@ -71,6 +72,7 @@ def build(bert: Bert, books: Mapping[str, Lesson], cost: RoundingCost | None = N
     script = _script()
     page = _source("page.html").format(
         policy=_policy(script),
+        generator=f"Bertscope {__version__}",
         title=html.escape(f"{bert.info.name} · BERT in one file"),
         icon=_icon(),
         style=_source("page.css"),

@@ -107,7 +107,7 @@ class Page {
   }
 
   drawCard() {
-    const { card, config, byteLength } = this.header;
+    const { card, config, byteLength, version } = this.header;
     const count = (number) => number.toLocaleString("en");
     const lines = [`${config.num_hidden_layers} layers (L), hidden size ${config.hidden_size} (H), ${config.num_attention_heads} heads (A), ${(card.parameters / 1e6).toFixed(1)} M parameters.`,
       `Weights are rounded to 8 bits (int8), ${(byteLength / 1e6).toFixed(1)} MB of them: numbers differ a little from those of the model itself.`];
@@ -117,7 +117,7 @@ class Page {
         `${(100 * correct[1] / masks).toFixed(1)} %, before rounding for ${(100 * correct[0] / masks).toFixed(1)} %. No probability moved by more than ${(100 * largest).toFixed(1)} points.`);
     }
     if (this.client?.kernels) lines.push(`Products of matrices here: ${this.client.kernels}. Ready ${(this.readyAfter / 1000).toFixed(1)} s after the page began to read.`);
-    lines.push(...card.notes, "Nothing you type leaves this page: it may not reach any network.");
+    lines.push(...card.notes, `Made with Bertscope ${version}.`, "Nothing you type leaves this page: it may not reach any network.");
     this.card.lastChild.replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   }
 

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 import model
-from app import session
+from app import folders, session
 from app.browser import handout
 from app.byte_cache import ByteCache
 from model import BertscopeError, checkpoint
@@ -59,7 +59,7 @@ def _compressed(folder: Path) -> CompressedFile:
 
 
 def _built(folder: Path, key: str) -> CompressedFile:
-    own = Path(os.environ.get("BERTSCOPE_LESSONS") or session.ROOT / "lessons")
+    own = Path(os.environ.get("BERTSCOPE_LESSONS") or folders.HOME / "lessons")
     page = handout.build(model.load(folder), handout.lesson_books([own])).html
     # the letters of weights have no pattern, only five in the place of four bytes: the quickest level finds all there is
     return CompressedFile(gzip.compress(page.encode(), compresslevel=1), f'"{key[:32]}"')

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,13 @@ STAND_IN = "\ue000"  # a private character: json.dumps writes it as \ue000, whic
 # the model view is 970 pixels wide whatever the frame, and names layers and heads in black in the dark, too
 ZOOM = "addEventListener('load', () => { document.body.style.zoom = Math.max(0.6, Math.min(1, innerWidth / 1000)); });"
 DARK = "body { background: #000; } body > div { color: #ddd; } text[fill=black] { fill: #ddd; }"
+PACKAGES = ("bertviz", "mpld3", "xstatic")  # what the extra `bertviz` installs: the views, d3, jQuery
 BYTES_A_WEIGHT = 44  # each stands in the page twice, as decimal text with all its digits: measured
+
+
+def is_installed() -> bool:
+    """Whether BertViz and the scripts it needs are here; the light install leaves them out."""
+    return all(map(find_spec, PACKAGES))
 
 
 def document(view: str, attention: np.ndarray, tokens: list[str], second: int | None, dark: bool) -> str:

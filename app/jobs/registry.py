@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from app import folders
 from app.jobs import lock
 
-ROOT = Path(__file__).parents[2]
 DATABASE = "bertscope.sqlite"
 VERSION = 2
 PATIENCE = 20  # seconds to wait for the transactions of others, which take milliseconds
@@ -41,7 +41,7 @@ _idle: list[tuple[tuple, sqlite3.Connection]] = []  # each with the file it was 
 
 def runs() -> Path:
     """The folder of all jobs: `runs/` beside the models folder, or what BERTSCOPE_RUNS names."""
-    models = Path(os.environ.get("BERTSCOPE_MODELS") or ROOT / "checkpoints")
+    models = Path(os.environ.get("BERTSCOPE_MODELS") or folders.HOME / "checkpoints")
     return Path(os.environ.get("BERTSCOPE_RUNS") or models.absolute().parent / "runs").absolute()
 
 

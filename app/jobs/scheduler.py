@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app import limits
+from app import folders, limits
 from app.jobs import registry
 from app.jobs.registry import is_alive, runs
 
@@ -78,7 +78,7 @@ def _start(id: str) -> None:
     with contextlib.suppress(OSError), (runs() / id / "errors.txt").open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "app.jobs.worker", str(runs() / id)],
-            cwd=registry.ROOT,
+            cwd=folders.CODE,
             env=os.environ | {"BERTSCOPE_RUNS": str(runs())},
             stdin=subprocess.DEVNULL,
             stdout=errors,

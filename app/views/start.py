@@ -7,7 +7,7 @@ import streamlit as st
 from app import layout, limits, session
 from app.figures import bipartite, word_bars
 from app.figures import mask as mask_figures
-from model import Trace
+from model import Trace, __version__
 from model.tokenizer import MASK
 from probes import cloze, heads
 from probes.cloze import query
@@ -38,6 +38,7 @@ def page(menu) -> None:
     with right:
         _attention(trace, word)
     _doors(menu)
+    st.caption(f"Bertscope {__version__}. Nothing typed here leaves the machine that runs it.")
 
 
 def _prediction(trace: Trace, word: int) -> None:

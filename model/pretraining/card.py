@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..config import BertConfig
+from ..version import __version__
 from .evaluation import PretrainingScores
 from .mixture import Corpus
 from .resume import TrainingState
@@ -43,4 +44,5 @@ def card(
     for corpus, scores in heldout.items():
         nsp = f", NSP accuracy {scores.nsp_accuracy:.1%}" if scores.pairs else ""
         lines.append(f"* held out of {corpus}: MLM accuracy {scores.mlm_accuracy:.1%} (loss {scores.mlm_loss:.3f}){nsp}")
+    lines.append(f"* trained with Bertscope {__version__}")
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from statistics import median
 import psutil
 import pytest
 
-from app import jobs, limits
+from app import folders, jobs, limits
 from app.jobs import registry
 from model import InputError
 
@@ -235,7 +235,7 @@ def test_the_next_job_starts_without_anybody_looking_and_priorities_do_not_add_u
 
 def test_two_servers_start_each_job_exactly_once_and_one_at_a_time():
     servers = [
-        subprocess.Popen([sys.executable, "-c", SERVER, *map(str, seeds)], cwd=registry.ROOT)
+        subprocess.Popen([sys.executable, "-c", SERVER, *map(str, seeds)], cwd=folders.CODE)
         for seeds in (range(0, 20, 2), range(1, 20, 2))
     ]
     assert [server.wait(600) for server in servers] == [0, 0]
@@ -254,7 +254,7 @@ def test_no_look_takes_a_dead_job_for_a_living_one_or_a_living_one_for_dead(tmp_
     lookers = [
         subprocess.Popen(
             [sys.executable, "-c", LOOKER, str(finished), *ids],
-            cwd=registry.ROOT,
+            cwd=folders.CODE,
             text=True,
             stdout=(tmp_path / f"{number}.txt").open("w"),
         )

@@ -98,12 +98,13 @@ def state(key: str, start: BoardState, turn: int = 0) -> BoardState:
     return BoardState.from_message(message) if message and message.get("turn") == turn else start
 
 
-def document(data: BoardData, title: str, choice: BoardState | None = None) -> str:
-    """A page of its own with the board in it: one file, no server, no network."""
+def document(data: BoardData, title: str, choice: BoardState | None = None, generator: str = "Bertscope") -> str:
+    """A page of its own with the board in it, and what made it: one file, no server, no network."""
     payload = b64encode(_pack(data, choice or BoardState(), 0, False)).decode()
     script = _script().replace("export default function", "function mount")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="generator" content="{html.escape(generator)}">
 <title>{html.escape(title)}</title>
 <style>
 {PAGE_STYLE}

@@ -12,6 +12,12 @@ VIEWS = {"head": "head view", "model": "model view"}
 
 
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
+    if not bertviz.is_installed():
+        st.info(
+            "BertViz is not installed here. The board above shows the same attention; the extra brings BertViz's own head "
+            "view and model view beside it, offline: `pip install 'bertscope[bertviz]'`, then start again."
+        )
+        return
     view = choice("BertViz view", VIEWS, key="bertviz")
     pair = len(trace.encoding.texts) == 2
     layers, heads, length = trace.attention.shape[:3]

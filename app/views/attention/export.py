@@ -6,7 +6,7 @@ from app import session
 from app.components import board
 from app.components.board import BoardData, BoardState, payload
 from app.views.attention.python_source import python_source
-from model import Bert, Trace
+from model import Bert, Trace, __version__
 
 
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
@@ -19,7 +19,7 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     left, right = st.columns(2)
     left.download_button(
         "The board as one HTML file",
-        lambda: board.document(data, f"{data.quantity}: {a}", state),
+        lambda: board.document(data, f"{data.quantity}: {a}", state, f"Bertscope {__version__}"),
         "attention.html",
         "text/html",
         on_click="ignore",
@@ -28,7 +28,7 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     )
     right.download_button(
         "All numbers (NumPy .npz)",
-        lambda: payload.npz(values=data.values, tokens=data.tokens, attention=trace.attention),
+        lambda: payload.npz(values=data.values, tokens=data.tokens, attention=trace.attention, version=[__version__]),
         "attention.npz",
         on_click="ignore",
         icon=":material/dataset:",

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from model import __version__
+
 WEIGHTS = {
     "attention": "weights = trace.attention  # (layers, heads, query, key)",
     "norms": "weights = heads.norms(bert, trace)  # attention times the length of the vector it carries",
@@ -27,6 +29,7 @@ def python_source(
     """Code that ends with `attention`, the weights of these heads as on the board, and prints each token's largest."""
     edits = f", edits=Edits(heads_off=frozenset({sorted(off)!r}))" if off else ""
     lines = [
+        f"# Bertscope {__version__}",
         "import model",
         *(["from model import Edits"] if off else []),
         "from probes import heads",

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import model
-from app.browser import handout, rounding, weights
+from app.browser import handout, rounding
 from model import BertscopeError, InputError, files
 
 
@@ -55,10 +55,8 @@ def _built(args: argparse.Namespace) -> handout.Handout:
     if not args.out.parent.is_dir():
         raise InputError(f"There is no folder {args.out.parent} to write {args.out.name} into.")
     bert = model.load(args.model)
-    cost = None
-    if args.masks > 0 and bert.mlm is not None:
-        cost = rounding.measure(bert, weights.round_weights(bert), args.masks)
-        print(f"{bert.info.name} rounded to int8: {cost}", flush=True)
+    cost = rounding.cost(bert, args.masks) if args.masks > 0 else None
+    print(f"{bert.info.name} rounded to int8: {cost or 'what it changes is not measured'}", flush=True)
     built = handout.build(bert, handout.lesson_books([args.lessons] if args.lessons else []), cost)
     count = sum(parameter.numel() for parameter in bert.parameters())
     print(f"{count / 1e6:.1f} M weights are {built.weight_bytes / 1e6:.1f} MB as int8", flush=True)

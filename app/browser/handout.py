@@ -20,7 +20,18 @@ from probes.lessons import Lesson, QuizItem
 
 HERE = Path(__file__).parent
 COMPONENTS = Path(board.__file__).parent.parent
-WORKER = ("wordpiece.js", "assembler.js", "kernels.js", "bert.js", "patterns.js", "answers.js", "quiz.js", "worker.js")
+WORKER = (
+    "wordpiece.js",
+    "assembler.js",
+    "kernels.js",
+    "functions.js",
+    "weights.js",
+    "bert.js",
+    "patterns.js",
+    "answers.js",
+    "quiz.js",
+    "worker.js",
+)
 PAGE = (
     "elements.js",
     "client.js",

@@ -64,7 +64,8 @@ class Laboratory {
     const { tokens, unmasked, targets } = this.query(a, b, marks);
     const near = ({ position }) => targets.some(({ start, stop }) => start - LENS_REACH <= position && position < stop + LENS_REACH);
     const positions = (tokens.length > LENS_LENGTH ? tokens.filter(near) : tokens).map(({ position }) => position);
-    const gold = positions.map((position) => unmasked[position].id);
+    const { mask } = this.tokenizer.special;
+    const gold = positions.map((position) => unmasked[position].id === mask ? null : unmasked[position].id); // nobody knows the word of a [MASK]
     const layers = this.pass(tokens).hidden.map((states) => this.reading(this.bert.at(states, positions), gold));
     return { tokens, targets, positions, layers };
   }
@@ -79,7 +80,8 @@ class Laboratory {
     const word = gold ?? argmax(both, this.tokenizer.vocabulary.length);
     const rows = Object.entries({ left, right, averaged, both }).map(([name, predicted]) =>
       ({ name, guesses: this.topK(predicted, k), probability: predicted[word], rank: rankOf(predicted, word) }));
-    return { tokens: query.tokens, positions: asked.map(([candidate]) => candidate), position: place,
+    const blanks = asked.map(([position, id]) => ({ position, word: id === null ? "[MASK]" : this.tokenizer.vocabulary[id] }));
+    return { tokens: query.tokens, blanks, position: place,
       word: this.tokenizer.vocabulary[word], isGold: gold !== null, rows };
   }
 
@@ -138,7 +140,7 @@ class Laboratory {
       rows(part, this.config.vocab_size).forEach((predicted, nth) => {
         const best = argmax(predicted, predicted.length), id = gold[from + nth];
         words.push({ word: this.tokenizer.vocabulary[best] ?? "[UNK]", probability: predicted[best],
-          goldProbability: predicted[id], goldRank: rankOf(predicted, id) });
+          goldProbability: id === null ? null : predicted[id], goldRank: id === null ? null : rankOf(predicted, id) });
       });
     }
     return words;

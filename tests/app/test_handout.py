@@ -154,10 +154,17 @@ def test_the_command_writes_the_file_and_says_its_sizes(tmp_path: Path):
 )
 def test_a_mistake_is_one_sentence_and_exit_2(words, sentence, monkeypatch, capsys, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["handout", "--model", "smallworld", "--masks", "0", *words])
-    assert main() == 2
+    assert main(["--model", "smallworld", "--masks", "0", *words]) == 2
     told = capsys.readouterr().err
     assert sentence in told and told.count("\n") == 1
+
+
+def test_a_model_without_heads_is_written_and_the_command_says_what_it_lacks(capsys, tmp_path: Path, tiny_bert: Bert):
+    Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, mlm=False, nsp=False).save(tmp_path / "bare")
+    assert main(["--model", str(tmp_path / "bare"), "--out", str(tmp_path / "bare.html")]) == 0
+    told = capsys.readouterr().out
+    assert "no masked-word head" in told and "no next-sentence head" in told and "not measured" in told
+    assert (tmp_path / "bare.html").is_file()
 
 
 def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_path: Path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -165,6 +166,20 @@ def test_a_model_without_heads_is_written_and_the_command_says_what_it_lacks(cap
     told = capsys.readouterr().out
     assert "no masked-word head" in told and "no next-sentence head" in told and "not measured" in told
     assert (tmp_path / "bare.html").is_file()
+
+
+def test_the_demo_is_made_by_the_same_command_and_not_committed(monkeypatch, tmp_path: Path):
+    root = Path(__file__).parents[2]
+    jobs = yaml.safe_load((root / ".github/workflows/demo.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = jobs["build"]["steps"]
+    program, script, name, *words = next(step["run"] for step in steps if "run" in step).split()
+    assert (program, script, name) == ("python3", "run.py", "handout")
+    page = Path(words[words.index("--out") + 1])
+    assert {"path": str(page.parent)} in [step.get("with") for step in steps]
+    assert f"/{page.as_posix()}" in (root / ".gitignore").read_text(encoding="utf-8").split()
+    (tmp_path / page.parent).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, "--model", "smallworld", "--masks", "0"]) == 0 and page.stat().st_size > 1e6
 
 
 def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_path: Path):

@@ -18,7 +18,6 @@ class Page {
     const [first] = this.header.examples;
     this.defaults = { a: first.a, b: first.b };
     this.state = readAddress(location.hash, this.defaults);
-    if (!(this.state.tab in TITLES)) this.state.tab = "words";
     this.problem = element("p", { className: "problem", hidden: true, aria: { role: "alert" } });
     this.place = document.querySelector(".tab");
     this.place.before(this.problem);
@@ -57,7 +56,7 @@ class Page {
   }
 
   async render() {
-    const name = this.state.tab in TITLES ? this.state.tab : "words";
+    const name = this.state.tab;
     const tab = this.tabs[name];
     this.drawTabs(name);
     if (this.place.firstChild !== tab.root) {

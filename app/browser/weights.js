@@ -10,7 +10,7 @@ class Weights {
   }
 
   has(name) {
-    return name in this.tensors;
+    return Object.hasOwn(this.tensors, name);
   }
 
   vector(name) {

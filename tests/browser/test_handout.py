@@ -23,6 +23,7 @@ from probes.cloze import directions, query
 from probes.cloze.logit_lens import read_layers
 from probes.cloze.query import MarkedSpan
 from probes.heads import ablation
+from tests.app.test_pages import INPUTS
 
 HOSTILE = "</script><img src=x onerror=\"document.title='ran'\">"
 TOLERANCE = 1e-4
@@ -601,25 +602,50 @@ def test_a_link_opens_the_same_view(open_file, english_file: Path):
     expect(other.locator(".board > .head-line .caption")).to_have_text(told or "")
 
 
-@pytest.mark.parametrize(
-    "text", [HOSTILE, "<svg/onload=alert(1)> the dog", "{{7*7}} `${1}` %00 &lt;b&gt;", "javascript:alert(1)"]
-)
-def test_a_hostile_text_is_shown_and_never_run(open_file, english_file: Path, text: str):
-    page = open_file(english_file)
+# elements that a text must never become, in the page and in the shadows of its components
+FOREIGN = """() => {
+  const below = (one) => one.shadowRoot ? [one, ...all(one.shadowRoot)] : [one];
+  const all = (root) => [...root.querySelectorAll("*")].flatMap(below);
+  const foreign = all(document.body).filter((one) => one.matches("img, svg, iframe, object, embed, a, link"));
+  return foreign.map((one) => one.outerHTML);
+}"""
+SMALL = {"with both heads": (True, True), "without heads": (False, False), "without next sentence": (True, False)}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_the_inputs_of_the_apps_own_tests_are_shown_or_refused_in_words_and_never_run(
+    open_file, english: Bert, folder: Path, kind: str
+):
+    mlm, nsp = SMALL[kind]
+    small = Bert.random_init(BertConfig(english.config.vocab_size, 24, 2, 3, 48), english.tokenizer, mlm=mlm, nsp=nsp)
+    (folder / f"{kind}.html").write_text(handout.build(small, handout.lesson_books()).html, encoding="utf-8")
+    page = open_file(folder / f"{kind}.html")
     title = page.title()
-    rewrite(page, "A", text)
-    rewrite(page, "B", f"{text} {text}")
-    for tab in ("words", "attention", "mask", "next", "layers", "directions", "lessons"):
-        shown(page, tab)
-        assert page.evaluate("document.querySelectorAll('img, svg, iframe, object, embed').length") == 0
+    hostile = [HOSTILE, "<svg/onload=alert(1)> the dog", "{{7*7}} `${1}` %00 &lt;b&gt;", "javascript:alert(1)", "=1+1 @x"]
+    for texts in [*INPUTS.values(), *({"a": text, "b": f"{text} {text}"} for text in hostile)]:
+        page.evaluate("texts => page.jump({ ...page.defaults, ...texts, marks: null })", texts)
+        for tab in ("words", "attention", "mask", "next", "layers", "directions"):
+            shown(page, tab)
+            assert page.evaluate(FOREIGN) == [], (texts, tab)
+            assert page.locator(".tab").inner_text().strip() or page.locator("[role=alert]").inner_text(), (texts, tab)
     assert page.title() == title
-    page.goto(
-        f"{english_file.as_uri()}#tab=mask&a=the+dog&b=&marks=1-2r%3Cimg%20src%3Dx%3E.2-3m&lesson=__proto__&candidate=%3Cb%3E"
+
+
+def test_a_hostile_link_is_text(open_file, english_file: Path):
+    page = open_file(
+        english_file,
+        "#tab=mask&a=the+dog&b=&marks=1-2r%3Cimg%20src%3Dx%3E.2-3m&lesson=__proto__&candidate=%3Cb%3E&off=9.99-1.2&heads=77&pin=9~x",
     )
-    page.reload()
-    page.wait_for_selector("body[data-ready]")
     settled(page)
-    assert page.evaluate("document.querySelectorAll('img').length") == 0 and page.title() == title
+    for tab in ("attention", "lessons", "mask"):
+        shown(page, tab)
+        assert page.evaluate(FOREIGN) == []
+    expect(page.locator(".scores tr", has_text="yours")).to_contain_text("<b>")
+    page.evaluate("location.hash = '#tab=constructor&predicted=__proto__~1.constructor~2&lesson=constructor'")
+    expect(page.locator("#tab-words")).to_have_attribute("aria-selected", "true")
+    settled(page)
+    shown(page, "lessons")
+    expect(page.get_by_role("button", name="Ask the model")).to_be_visible()
 
 
 def test_nothing_can_reach_the_network(chromium: Browser, english_file: Path):

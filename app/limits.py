@@ -9,6 +9,8 @@ TRACES_MEGABYTES = 300  # 512 wordpieces take 98 MB in the shipped model, 233 MB
 STATES_MEGABYTES = 400  # every token of a text at every layer, layers of indexed corpora; one of them whatever its size
 DATASETS_MEGABYTES = 300  # labelled sentences; one file of them whatever its size
 ANSWERS_MEGABYTES = 100  # everything else that was computed: evidence, controls, lessons, snapshots, ...
+HANDOUTS_MEGABYTES = 150  # models as one HTML file, compressed; one of them whatever its size
+ROUNDING_MASKS = 500  # that measure what rounding changes while a reader waits for a handout; the command takes 2,000
 
 TOKENS_DRAWN = 40  # lines of one head on the start page; the attention page shows them all
 POSITIONS_COMPARED = 128  # rows of the position similarity matrices

@@ -15,6 +15,8 @@ import torch
 
 import model
 from app import folders, jobs, limits
+from app.browser import handout as handout_file
+from app.browser import rounding
 from app.byte_cache import ByteCache
 from app.samples.pairs import DEFAULT_A, DEFAULT_B
 from model import Bert, CheckpointError, CheckpointInfo, Edits, InputError, Trace, checkpoint, finetuning
@@ -39,6 +41,7 @@ TRACES = ByteCache(limits.TRACES_MEGABYTES)
 STATES = ByteCache(limits.STATES_MEGABYTES, min_entries=1)
 DATASETS = ByteCache(limits.DATASETS_MEGABYTES, min_entries=1)
 ANSWERS = ByteCache(limits.ANSWERS_MEGABYTES)
+HANDOUTS = ByteCache(limits.HANDOUTS_MEGABYTES, min_entries=1)
 _SNAPSHOTS: dict[str, Path] = {}  # Hub name -> its folder in the local cache, looked up once
 
 
@@ -80,6 +83,32 @@ def folder(name: str) -> Path:
     if name not in _SNAPSHOTS or not _SNAPSHOTS[name].is_dir():
         _SNAPSHOTS[name] = _spinning(f"Looking for {name} on the Hub …", lambda: checkpoint.snapshot(name))()
     return _SNAPSHOTS[name]
+
+
+def local_folder(name: str) -> Path | None:
+    """Where a model is that needs no fetching: one that is offered, or one that a reader had from the Hub."""
+    path = next((info.path for info in model.available([models_folder()]) if info.name == name), None)
+    return path or _SNAPSHOTS.get(name)
+
+
+def handout(path: Path) -> handout_file.CompressedHandout:
+    """A model as one HTML file, made once for all readers until the model or a lesson is another."""
+
+    def build() -> handout_file.CompressedHandout:
+        chosen = MODELS.get(checkpoint.fingerprint(path), lambda: model.load(path))
+        return handout_file.build(chosen, lesson_list()[0], rounding.cost(chosen, limits.ROUNDING_MASKS)).compressed()
+
+    return HANDOUTS.get(_handout_key(path), build)
+
+
+def has_handout(path: Path) -> bool:
+    """Whether `handout` answers at once."""
+    return _handout_key(path) in HANDOUTS
+
+
+def _handout_key(path: Path) -> tuple[Hashable, ...]:
+    lessons_written = tuple((str(file), file.stat().st_mtime_ns) for file in _lesson_files().values())
+    return checkpoint.fingerprint(path), lessons_written
 
 
 def load(source: str | Path) -> Bert:

@@ -13,6 +13,7 @@ function readAddress(fragment, defaults) {
   const given = new URLSearchParams(fragment.replace(/^#/, ""));
   const state = { ...START, ...defaults };
   for (const name of ["a", "b", "tab", "candidate", "lesson"]) if (given.has(name)) state[name] = given.get(name);
+  if (!Object.hasOwn(TITLES, state.tab)) state.tab = START.tab;
   for (const [name, known] of Object.entries(KNOWN)) if (known.includes(given.get(name))) state[name] = given.get(name);
   for (const [name, known] of Object.entries(LISTS)) if (given.has(name)) state[name] = known.filter((word) => given.get(name).split("-").includes(word));
   const numbers = (text) => (text ?? "").split("-").filter((word) => /^[1-9]\d{0,3}$/.test(word)).map((word) => Number(word) - 1);
@@ -27,7 +28,7 @@ function readAddress(fragment, defaults) {
   state.pin = ends.length === 2 && ends.some((end) => end !== null) ? { query: ends[0], key: ends[1] } : null;
   state.off = (given.get("off") ?? "").split("-").map((pair) => numbers(pair.replace(".", "-"))).filter((pair) => pair.length === 2);
   state.marks = given.has("marks") ? readMarks(given.get("marks")) : null;
-  state.predicted = {};
+  state.predicted = Object.create(null); // by names that anybody may have written
   for (const part of (given.get("predicted") ?? "").split(".")) {
     const [, name, signs] = /^([\w-]+)~([\d_]*)$/.exec(part) ?? [];
     if (name) state.predicted[name] = [...signs].map((sign) => sign === "_" ? null : Number(sign));

@@ -20,14 +20,14 @@ class Laboratory {
   trace({ a, b, off = [] }) {
     const encoding = this.tokenizer.encode(a, b);
     const { attention, states } = this.pass(encoding.tokens, { off });
-    return { ...encoding, attention: joined(attention), isNext: this.bert.nsp ? this.bert.isNext(states) : null,
+    return { ...encoding, attention: concatenate(attention), isNext: this.bert.nsp ? this.bert.isNext(states) : null,
       informative: mostInformative(attention, encoding.tokens, this.config.num_attention_heads),
       patterns: headPatterns(attention, encoding.tokens, this.config.num_attention_heads) };
   }
 
   // Hidden states (layers + 1, seq, hidden).
   hidden({ a, b, off = [], direction = "both" }) {
-    return joined(this.pass(this.tokenizer.encode(a, b).tokens, { off, direction }).hidden);
+    return concatenate(this.pass(this.tokenizer.encode(a, b).tokens, { off, direction }).hidden);
   }
 
   // Guesses at every asked position, and how the word that stood there and the reader's own do.
@@ -54,7 +54,7 @@ class Laboratory {
       if (BLANK.test(text)) throw new InputError(`Sentence ${name} is empty: next-sentence prediction needs two sentences.`);
     }
     const encoding = this.tokenizer.encode(a, b);
-    const logits = [...this.bert.nsp.forward(this.bert.at(this.pass(encoding.tokens).states, [0]))];
+    const logits = [...this.bert.nspLogits(this.pass(encoding.tokens).states)];
     const isNext = 1 / (1 + Math.exp(logits[1] - logits[0]));
     return { ...encoding, logits, isNext, notNext: 1 - isNext };
   }
@@ -64,7 +64,8 @@ class Laboratory {
     const { tokens, unmasked, targets } = this.query(a, b, marks);
     const near = ({ position }) => targets.some(({ start, stop }) => start - LENS_REACH <= position && position < stop + LENS_REACH);
     const positions = (tokens.length > LENS_LENGTH ? tokens.filter(near) : tokens).map(({ position }) => position);
-    const gold = positions.map((position) => unmasked[position].id);
+    const { mask } = this.tokenizer.special;
+    const gold = positions.map((position) => unmasked[position].id === mask ? null : unmasked[position].id); // nobody knows the word of a [MASK]
     const layers = this.pass(tokens).hidden.map((states) => this.reading(this.bert.at(states, positions), gold));
     return { tokens, targets, positions, layers };
   }
@@ -79,7 +80,8 @@ class Laboratory {
     const word = gold ?? argmax(both, this.tokenizer.vocabulary.length);
     const rows = Object.entries({ left, right, averaged, both }).map(([name, predicted]) =>
       ({ name, guesses: this.topK(predicted, k), probability: predicted[word], rank: rankOf(predicted, word) }));
-    return { tokens: query.tokens, positions: asked.map(([candidate]) => candidate), position: place,
+    const blanks = asked.map(([position, id]) => ({ position, word: id === null ? "[MASK]" : this.tokenizer.vocabulary[id] }));
+    return { tokens: query.tokens, blanks, position: place,
       word: this.tokenizer.vocabulary[word], isGold: gold !== null, rows };
   }
 
@@ -138,7 +140,7 @@ class Laboratory {
       rows(part, this.config.vocab_size).forEach((predicted, nth) => {
         const best = argmax(predicted, predicted.length), id = gold[from + nth];
         words.push({ word: this.tokenizer.vocabulary[best] ?? "[UNK]", probability: predicted[best],
-          goldProbability: predicted[id], goldRank: rankOf(predicted, id) });
+          goldProbability: id === null ? null : predicted[id], goldRank: id === null ? null : rankOf(predicted, id) });
       });
     }
     return words;
@@ -296,16 +298,6 @@ function range(start, stop) {
 
 function rows(values, columns) {
   return range(0, values.length / columns).map((row) => values.subarray(row * columns, (row + 1) * columns));
-}
-
-function joined(arrays) {
-  const all = new Float32Array(arrays.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of arrays) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 function argmax(values, count) {

@@ -1,128 +1,93 @@
-// BERT, the whole of it, as in model/bert.py: embeddings, attention, layer, encoder, masked-word head, next-sentence head.
-// Devlin et al. (2019). Numbers are Float32Arrays of which the last axis is contiguous; axes are named, in this order:
-// heads, query, key (or seq), hidden. Weights go by Hugging Face's names.
+// BERT, the whole of it: embeddings, attention, layer, encoder, masked-word head, next-sentence head, as in model/bert.py.
+//
+// Devlin et al. (2019); Vaswani et al. (2017) for the layer. Axes are always named, in this order: heads, query, key, hidden.
+// There is one input at a time, so no batch; an array is a Float32Array, its last axis contiguous.
 
-const ALIGNMENT = 16, STRETCH = 64; // as in weights.py: bytes between tensors; weights of a row that share a scale
-const BERT = "bert", MLM = "cls.predictions", NSP = "cls.seq_relationship";
+// The activations of a forward pass. `record(name, layer, value)` is called with
+//   hidden      [0] is the normalised sum of the embeddings, [l] the output of the l-th layer: (seq, hidden)
+//   attention   after the softmax: (heads, query, key)
+// Layers count from 0; `hidden` has one more.
 
-// The tensors of a packed model: {name: [byte offset, *shape]} in the memory of the kernels.
-class Weights {
-  constructor(tensors, kernels) {
-    this.tensors = tensors;
-    this.kernels = kernels;
-  }
-
-  has(name) {
-    return name in this.tensors;
-  }
-
-  vector(name) {
-    const [at, size] = this.tensors[name];
-    return new Float32Array(this.kernels.buffer, at, size).slice();
-  }
-
-  matrix(name) {
-    const [at, rows, columns] = this.tensors[name];
-    const scalesAt = at + Math.ceil(rows * columns / ALIGNMENT) * ALIGNMENT;
-    return { at, rows, columns, stretch: columns % STRETCH ? columns : STRETCH, scalesAt };
-  }
-
-  linear(name) {
-    const [weight, bias] = [this.matrix(`${name}.weight`), this.vector(`${name}.bias`)];
-    return (x) => this.kernels.linear(x, weight, bias);
-  }
-
-  norm(name, epsilon) {
-    const [gain, bias] = [this.vector(`${name}.weight`), this.vector(`${name}.bias`)];
-    return (x) => layerNorm(x, gain, bias, epsilon);
-  }
-}
-
-// The input of BERT: the sum of what a token is, which segment it is in and where it stands.
+// The sum of token, segment and position embedding, normalised. Devlin et al. (2019), figure 2.
 class Embeddings {
   constructor(weights, config) {
-    const table = (name) => weights.matrix(`${BERT}.embeddings.${name}_embeddings.weight`);
-    [this.token, this.segment, this.position] = [table("word"), table("token_type"), table("position")];
-    this.norm = weights.norm(`${BERT}.embeddings.LayerNorm`, config.layer_norm_eps);
-    this.kernels = weights.kernels;
+    this.token = weights.embedding("bert.embeddings.word_embeddings");
+    this.segment = weights.embedding("bert.embeddings.token_type_embeddings");
+    this.position = weights.embedding("bert.embeddings.position_embeddings");
+    this.norm = weights.norm("bert.embeddings.LayerNorm", config.layer_norm_eps);
   }
 
   forward({ ids, segments }) {
-    const row = (table, index) => this.kernels.row(table, index);
-    const hidden = this.token.columns;
-    const x = new Float32Array(ids.length * hidden); // (seq, hidden)
-    ids.forEach((id, position) => {
-      const [token, segment, place] = [row(this.token, id), row(this.segment, segments[position]), row(this.position, position)];
-      for (let k = 0; k < hidden; k++) x[position * hidden + k] = token[k] + segment[k] + place[k];
-    });
-    return this.norm(x);
+    const [token, segment] = [this.token(ids), this.segment(segments)]; // (seq, hidden)
+    const position = this.position([...ids.keys()]);
+    return this.norm(add(token, add(segment, position)));
   }
 }
 
-// Every position asks, with a query, all positions, by their keys, for a mix of their values.
+// Scaled dot-product attention of several heads: (seq, hidden) -> same. Vaswani et al. (2017), 3.2.
 class SelfAttention {
   constructor(weights, config, layer) {
-    const part = (name) => weights.linear(`${BERT}.encoder.layer.${layer}.attention.${name}`);
-    [this.query, this.key, this.value, this.output] = [part("self.query"), part("self.key"), part("self.value"), part("output.dense")];
-    this.heads = config.num_attention_heads;
+    const name = `bert.encoder.layer.${layer}.attention`;
+    [this.layer, this.heads] = [layer, config.num_attention_heads];
     this.headSize = config.hidden_size / config.num_attention_heads;
+    this.query = weights.linear(`${name}.self.query`);
+    this.key = weights.linear(`${name}.self.key`);
+    this.value = weights.linear(`${name}.self.value`);
+    this.output = weights.linear(`${name}.output.dense`);
     this.kernels = weights.kernels;
-    this.layer = layer;
   }
 
-  // What attention adds to every state, (query, hidden).
+  // What attention adds to the residual stream: (seq, hidden) -> (query, hidden)
   forward(x, edits, record) {
-    const [query, key, value] = [this.query(x), this.key(x), this.value(x)];
+    return this.output(this.context(x, edits, record));
+  }
+
+  // Attention-weighted values, the heads side by side: (seq, hidden) -> (query, hidden)
+  context(x, edits, record) {
+    const [query, key, value] = [this.query, this.key, this.value].map((project) => this.splitHeads(project(x)));
     const length = x.length / (this.heads * this.headSize);
-    const attention = new Float32Array(this.heads * length * length); // (heads, query, key)
-    const context = new Float32Array(x.length); // (query, heads, head_size)
+    const attention = [], context = [];
     for (let head = 0; head < this.heads; head++) {
-      const scores = this.kernels.product(this.part(query, head, 1 / Math.sqrt(this.headSize)), this.part(key, head), this.headSize);
-      const weights = softmax(scores, length, edits.direction);
-      attention.set(weights, head * length * length);
-      if (edits.isOff(this.layer, head)) continue; // what it mixes counts as zero
-      this.join(context, this.mix(weights, value, head, length), head);
+      const scores = this.kernels.product(scale(query[head], 1 / Math.sqrt(this.headSize)), key[head], this.headSize); // (query, key)
+      attention[head] = softmax(scores, length, edits.direction);
+      context[head] = this.kernels.product(attention[head], transpose(value[head], this.headSize), length); // (query, head_size)
+      scale(context[head], edits.gate(this.layer, head)); // 0 switches a head off
     }
-    record("attention", this.layer, attention);
-    return this.output(context);
+    record("attention", this.layer, concatenate(attention)); // (heads, query, key)
+    return this.joinHeads(context);
   }
 
-  // One head's part of (seq, heads × head_size), times a factor: (seq, head_size)
-  part(x, head, factor = 1) {
+  // (seq, heads × head_size) -> for each head, (seq, head_size)
+  splitHeads(x) {
     const { heads, headSize } = this;
-    const part = new Float32Array(x.length / heads);
-    for (let i = 0; i < part.length; i++) part[i] = factor * x[(Math.floor(i / headSize) * heads + head) * headSize + i % headSize];
-    return part;
+    return Array.from({ length: heads }, (_, head) => {
+      const part = new Float32Array(x.length / heads);
+      for (let i = 0; i < part.length; i++) part[i] = x[(Math.floor(i / headSize) * heads + head) * headSize + i % headSize];
+      return part;
+    });
   }
 
-  // The values of one head mixed by attention: (query, key), (key, heads × head_size) -> (query, head_size)
-  mix(attention, value, head, length) {
-    const padded = Math.ceil(length / 16) * 16; // zeros change no sum, and the kernels like sixteens
-    const weights = new Float32Array(length * padded), values = new Float32Array(this.headSize * padded); // transposed
-    for (let t = 0; t < length; t++) weights.set(attention.subarray(t * length, (t + 1) * length), t * padded);
-    for (let t = 0; t < length; t++) {
-      for (let d = 0; d < this.headSize; d++) values[d * padded + t] = value[(t * this.heads + head) * this.headSize + d];
-    }
-    return this.kernels.product(weights, values, padded);
-  }
-
-  join(context, part, head) {
-    for (let t = 0; t * this.headSize < part.length; t++) {
-      context.set(part.subarray(t * this.headSize, (t + 1) * this.headSize), (t * this.heads + head) * this.headSize);
-    }
+  // and back
+  joinHeads(parts) {
+    const { heads, headSize } = this;
+    const x = new Float32Array(parts[0].length * heads);
+    parts.forEach((part, head) => {
+      for (let i = 0; i < part.length; i++) x[(Math.floor(i / headSize) * heads + head) * headSize + i % headSize] = part[i];
+    });
+    return x;
   }
 }
 
-// Attention, then a feed-forward network at each position; each added to its input and normalised after.
+// Self-attention, then a feed-forward network, each added to its input and normalised after (post-norm).
 class Layer {
   constructor(weights, config, layer) {
-    const name = `${BERT}.encoder.layer.${layer}`;
+    const name = `bert.encoder.layer.${layer}`;
     this.attention = new SelfAttention(weights, config, layer);
     this.attentionNorm = weights.norm(`${name}.attention.output.LayerNorm`, config.layer_norm_eps);
     this.up = weights.linear(`${name}.intermediate.dense`);
     this.down = weights.linear(`${name}.output.dense`);
     this.norm = weights.norm(`${name}.output.LayerNorm`, config.layer_norm_eps);
-    this.activation = ACTIVATION[config.hidden_act];
+    this.activation = NONLINEARITIES[config.hidden_act];
   }
 
   forward(x, edits, record) {
@@ -132,58 +97,46 @@ class Layer {
   }
 }
 
-// A state -> a score for every word of the vocabulary, by the tied embedding matrix.
+// Logits over the vocabulary by the tied embedding matrix: (states, hidden) -> (states, vocabulary)
 class MLMHead {
-  constructor(weights, config, words) {
-    this.dense = weights.linear(`${MLM}.transform.dense`);
-    this.norm = weights.norm(`${MLM}.transform.LayerNorm`, config.layer_norm_eps);
-    this.bias = weights.vector(`${MLM}.bias`);
-    this.activation = ACTIVATION[config.hidden_act];
-    this.logits = (states) => weights.kernels.linear(states, words, this.bias);
+  constructor(weights, config) {
+    this.dense = weights.linear("cls.predictions.transform.dense");
+    this.norm = weights.norm("cls.predictions.transform.LayerNorm", config.layer_norm_eps);
+    this.embeddings = weights.matrix("bert.embeddings.word_embeddings.weight");
+    this.bias = weights.vector("cls.predictions.bias");
+    this.activation = NONLINEARITIES[config.hidden_act];
+    this.kernels = weights.kernels;
   }
 
   forward(states) {
-    return this.logits(this.norm(this.activation(this.dense(states)))); // (states, vocabulary)
+    return this.kernels.linear(this.norm(this.activation(this.dense(states))), this.embeddings, this.bias);
   }
 }
 
-// The state of [CLS] -> two scores: output 0 is IsNext, output 1 is NotNext.
+// Logits of the pooled [CLS], (1, hidden) -> (1, 2): output 0 is IsNext, output 1 is NotNext.
 class NSPHead {
   constructor(weights) {
-    this.pooler = weights.linear(`${BERT}.pooler.dense`);
-    this.classifier = weights.linear(NSP);
+    this.pooler = weights.linear("bert.pooler.dense");
+    this.classifier = weights.linear("cls.seq_relationship");
   }
 
-  forward(first) {
-    return this.classifier(this.pooler(first).map(Math.tanh));
-  }
-}
-
-// What to change on the way through the model: heads that count as zero, and the side that a position may look to.
-class Edits {
-  constructor({ off = [], direction = "both" } = {}) {
-    this.off = new Set(off.map(([layer, head]) => `${layer}.${head}`));
-    this.direction = direction;
-  }
-
-  isOff(layer, head) {
-    return this.off.has(`${layer}.${head}`);
+  forward(clsState) {
+    return this.classifier(this.pooler(clsState).map(Math.tanh));
   }
 }
 
-// A bidirectional encoder with the two heads it was pre-trained with, or those of them it has.
+// The encoder with the masked-word and the next-sentence head, or those of them its checkpoint has.
 class Bert {
   constructor(config, tensors, kernels) {
     const weights = new Weights(tensors, kernels);
     this.config = config;
     this.embeddings = new Embeddings(weights, config);
     this.layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => new Layer(weights, config, layer));
-    this.mlm = weights.has(`${MLM}.bias`) ? new MLMHead(weights, config, this.embeddings.token) : null;
-    this.nsp = weights.has(`${NSP}.weight`) ? new NSPHead(weights) : null;
+    this.mlm = weights.has("cls.predictions.bias") ? new MLMHead(weights, config) : null;
+    this.nsp = weights.has("cls.seq_relationship.weight") ? new NSPHead(weights) : null;
   }
 
-  // The state of every token after the last layer, (seq, hidden); `record(name, layer, value)` is shown the rest:
-  // hidden[0] is the normalised sum of the embeddings, hidden[l] the output of layer l; attention counts from 0.
+  // Hidden states after the last layer, (seq, hidden); `record` gets the activations on the way.
   forward(input, edits = new Edits(), record = () => {}) {
     let x = this.embeddings.forward(input);
     record("hidden", 0, x);
@@ -194,93 +147,42 @@ class Bert {
     return x;
   }
 
-  // (seq, hidden) -> the states at some positions, (positions, hidden)
+  // The states at some positions: (seq, hidden) -> (positions, hidden)
   at(states, positions) {
     const hidden = this.config.hidden_size;
-    const chosen = new Float32Array(positions.length * hidden);
-    positions.forEach((position, i) => chosen.set(states.subarray(position * hidden, (position + 1) * hidden), i * hidden));
-    return chosen;
+    return concatenate(positions.map((position) => states.subarray(position * hidden, (position + 1) * hidden)));
   }
 
-  // (states, hidden) -> (states, vocabulary), each row a distribution
+  // Logits over the vocabulary: (states, hidden) -> (states, vocabulary)
+  mlmLogits(states) {
+    return this.mlm.forward(states);
+  }
+
+  // Logits of IsNext and NotNext, from the state of [CLS]: (seq, hidden) -> (2,)
+  nspLogits(states) {
+    return this.nsp.forward(this.at(states, [0]));
+  }
+
+  // Each row a distribution over the words: (states, hidden) -> (states, vocabulary)
   wordProbabilities(states) {
-    return softmax(this.mlm.forward(states), this.config.vocab_size);
+    return softmax(this.mlmLogits(states), this.config.vocab_size);
   }
 
-  // P(IsNext) from the states of a sequence.
+  // P(IsNext): (seq, hidden) -> a number
   isNext(states) {
-    return softmax(this.nsp.forward(this.at(states, [0])), 2)[0];
+    return softmax(this.nspLogits(states), 2)[0];
   }
 }
 
-function add(x, y) {
-  for (let i = 0; i < y.length; i++) y[i] += x[i];
-  return y;
-}
-
-// Every row of (…, hidden) with mean 0 and variance 1, then scaled and moved by what was learned.
-function layerNorm(x, gain, bias, epsilon) {
-  const hidden = gain.length;
-  for (let from = 0; from < x.length; from += hidden) {
-    let mean = 0, variance = 0;
-    for (let k = 0; k < hidden; k++) mean += x[from + k];
-    mean /= hidden;
-    for (let k = 0; k < hidden; k++) variance += (x[from + k] - mean) ** 2;
-    const scale = 1 / Math.sqrt(variance / hidden + epsilon);
-    for (let k = 0; k < hidden; k++) x[from + k] = (x[from + k] - mean) * scale * gain[k] + bias[k];
+// Interventions as arguments of the forward pass, as in model/interventions.py: heads whose context is multiplied by 0, and
+// the side to which every position may look.
+class Edits {
+  constructor({ off = [], direction = "both" } = {}) {
+    this.off = new Set(off.map(([layer, head]) => `${layer}.${head}`));
+    this.direction = direction;
   }
-  return x;
-}
 
-// Every row of (rows, columns) as a distribution; one-sided, row t has columns up to t ("left") or from t on ("right").
-function softmax(x, columns, direction = "both") {
-  for (let from = 0, t = 0; from < x.length; from += columns, t++) {
-    const first = direction === "right" ? t : 0, last = direction === "left" ? t + 1 : columns;
-    let largest = -Infinity, sum = 0;
-    for (let k = first; k < last; k++) largest = Math.max(largest, x[from + k]);
-    for (let k = 0; k < columns; k++) sum += x[from + k] = k < first || k >= last ? 0 : Math.exp(x[from + k] - largest);
-    for (let k = 0; k < columns; k++) x[from + k] /= sum;
+  gate(layer, head) {
+    return this.off.has(`${layer}.${head}`) ? 0 : 1;
   }
-  return x;
-}
-
-const ACTIVATION = { gelu, relu, gelu_new: tanhGelu, gelu_pytorch_tanh: tanhGelu };
-
-// x Φ(x). The normal distribution Φ is its density integrated by Simpson's rule, once, at steps of 1/512; between them a
-// straight line is off by less than 2e-7.
-const STEPS = 512, REACH = 8;
-const NORMAL = normalDistribution();
-
-function normalDistribution() {
-  const density = (x) => Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
-  const table = new Float32Array(2 * REACH * STEPS + 2);
-  for (let i = 1, below = 0; i < table.length; i++) {
-    const x = (i - 1) / STEPS - REACH;
-    below += (density(x) + 4 * density(x + 0.5 / STEPS) + density(x + 1 / STEPS)) / (6 * STEPS);
-    table[i] = below;
-  }
-  return table;
-}
-
-function gelu(x) {
-  for (let i = 0; i < x.length; i++) {
-    const value = x[i];
-    if (value >= REACH) continue;
-    const at = (value + REACH) * STEPS;
-    if (at <= 0) {
-      x[i] = 0;
-      continue;
-    }
-    const step = Math.floor(at), below = NORMAL[step];
-    x[i] = value * (below + (at - step) * (NORMAL[step + 1] - below));
-  }
-  return x;
-}
-
-function tanhGelu(x) {
-  return x.map((value) => 0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3))));
-}
-
-function relu(x) {
-  return x.map((value) => Math.max(0, value));
 }

@@ -57,6 +57,14 @@ function dot(x, from, w, start, columns) {
   return a + b + (c + d);
 }
 
+// Rows filled up with zeros to a multiple of sixteen, which changes no sum: (rows, columns) -> (rows, more)
+function padded(x, columns) {
+  const rows = x.length / columns, more = Math.ceil(columns / 16) * 16;
+  const y = new Float32Array(rows * more);
+  for (let row = 0; row < rows; row++) y.set(x.subarray(row * columns, (row + 1) * columns), row * more);
+  return y;
+}
+
 // The same by `assembler.js`: codes are widened two rows at a time, and stay near the processor while all of x goes by.
 class SimdKernels extends PlainKernels {
   constructor(byteLength, fused) {
@@ -83,7 +91,7 @@ class SimdKernels extends PlainKernels {
   }
 
   product(x, w, columns) {
-    if (columns % 16) return super.product(x, w, columns);
+    if (columns % 16) return this.product(padded(x, columns), padded(w, columns), Math.ceil(columns / 16) * 16);
     const fill = (at, n) => new Float32Array(this.buffer, at, 2 * columns).set(w.subarray(n * columns, (n + 2) * columns));
     return this.multiplied(x, columns, w.length / columns, fill, null);
   }
@@ -132,7 +140,7 @@ function chooseKernels(byteLength, plain = false) {
 // Whether kernels give what the plain ones give, one row or many, for an odd number of outputs and an even one.
 function agrees(kernels) {
   const plain = new PlainKernels(PAGE);
-  for (const [rows, columns, outputs, stretch] of [[1, 32, 7, 32], [5, 32, 8, 16], [18, 96, 34, 32]]) {
+  for (const [rows, columns, outputs, stretch] of [[1, 32, 7, 32], [5, 32, 8, 16], [18, 96, 34, 32], [3, 20, 5, 20]]) {
     const matrix = { at: 0, rows: outputs, columns, stretch, scalesAt: outputs * columns };
     const scales = Float32Array.from({ length: outputs * columns / stretch }, (_, n) => 0.001 + n / 9000);
     const codes = Uint8Array.from({ length: outputs * columns }, (_, i) => (i * 89 + (i >> 3)) % 255 - 127);

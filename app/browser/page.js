@@ -18,7 +18,6 @@ class Page {
     const [first] = this.header.examples;
     this.defaults = { a: first.a, b: first.b };
     this.state = readAddress(location.hash, this.defaults);
-    if (!(this.state.tab in TITLES)) this.state.tab = "words";
     this.problem = element("p", { className: "problem", hidden: true, aria: { role: "alert" } });
     this.place = document.querySelector(".tab");
     this.place.before(this.problem);
@@ -57,7 +56,7 @@ class Page {
   }
 
   async render() {
-    const name = this.state.tab in TITLES ? this.state.tab : "words";
+    const name = this.state.tab;
     const tab = this.tabs[name];
     this.drawTabs(name);
     if (this.place.firstChild !== tab.root) {
@@ -115,6 +114,8 @@ class Page {
       const { masks, same_first: same, largest_change: largest, correct } = card.rounding;
       lines.push(`Of ${count(masks)} masked words in sentences written for this project, ${(100 * same / masks).toFixed(1)} % get the same first guess as before rounding; the guess is right for ` +
         `${(100 * correct[1] / masks).toFixed(1)} %, before rounding for ${(100 * correct[0] / masks).toFixed(1)} %. No probability moved by more than ${(100 * largest).toFixed(1)} points.`);
+    } else {
+      lines.push("How much rounding changes was not measured for this file.");
     }
     if (this.client?.kernels) lines.push(`Products of matrices here: ${this.client.kernels}. Ready ${(this.readyAfter / 1000).toFixed(1)} s after the page began to read.`);
     lines.push(...card.notes, `Made with Bertscope ${version}.`, "Nothing you type leaves this page: it may not reach any network.");

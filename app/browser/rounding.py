@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from app.browser import weights
 from model import Bert, Encoding, InputError, Token, batches_by_length
 from model.tokenizer import MASK
 from probes import reader
@@ -42,6 +43,13 @@ class RoundingCost:
         )
 
 
+def cost(bert: Bert, masks: int = MASKS) -> RoundingCost | None:
+    """What rounding costs a model; None without a masked-word head or with a vocabulary that knows none of the sentences."""
+    if bert.mlm is None or next(_readable(bert), None) is None:
+        return None
+    return measure(bert, weights.round_weights(bert), masks)
+
+
 def measure(bert: Bert, rounded: Bert, masks: int = MASKS, seed: int = 0) -> RoundingCost:
     """Ask both models for words masked at random in the project's own sentences, which no shipped model has read."""
     encodings, gold = masked_sentences(bert, masks, seed)
@@ -72,8 +80,6 @@ def masked_sentences(bert: Bert, masks: int, seed: int) -> tuple[list[Encoding],
     encodings: list[Encoding] = []
     gold: list[list[tuple[int, int]]] = []
     readable = list(_readable(bert))
-    if not readable:
-        raise InputError("The vocabulary knows no sentence of the project's reader, so rounding cannot be measured on it.")
     while (missing := masks - sum(map(len, gold))) > 0:
         encoding, words = readable[int(rng.integers(len(readable)))]
         count = min(missing, max(1, round(SHARE * len(words))))

@@ -4,10 +4,12 @@ from html import escape
 
 import streamlit as st
 
-from app import layout, limits, session
+from app import layout, limits, network, session
+from app.browser import route
 from app.figures import bipartite, word_bars
 from app.figures import mask as mask_figures
-from model import Trace, __version__
+from app.widgets import qr_code
+from model import Bert, Trace, __version__
 from model.tokenizer import MASK
 from probes import cloze, heads
 from probes.cloze import query
@@ -38,6 +40,7 @@ def page(menu) -> None:
     with right:
         _attention(trace, word)
     _doors(menu)
+    _handout(session.bert())
     st.caption(f"Bertscope {__version__}. Nothing typed here leaves the machine that runs it.")
 
 
@@ -98,3 +101,45 @@ def _doors(menu) -> None:
             with column.container(border=True, height="stretch"):
                 st.page_link(entry.page(), label=f"**{entry.title}**", icon=entry.icon)
                 st.caption(entry.question)
+
+
+def _handout(bert: Bert) -> None:
+    st.header("Without a server", anchor=False)
+    st.caption(
+        f"One HTML file with *{layout.escape(bert.info.name)}*, its wordpieces, its heads and the lessons: it opens from a "
+        f"stick, on a phone, offline, and the browser computes. Weights are rounded to 8 bits.{_missing_heads(bert)}"
+    )
+    folder, place = session.folder(bert.info.name), st.empty()
+    if not session.has_handout(folder) and not place.button("Make the file", key="handout", icon=":material/draft:"):
+        return
+    with place, st.spinner("Rounding the weights and measuring what that changes …"):
+        file = session.handout(folder)
+    place.empty()
+    path = route.path(bert.info.name)
+    left, right = st.columns([3, 1], gap="large")
+    with left:
+        st.html(
+            f'<p class="handout"><a href="{path}" download="bert-{escape(bert.info.name.replace("/", "-"))}.html">Save the '
+            f'file</a> <a href="{path}" target="_blank" rel="noopener">Open it</a></p>'
+        )
+        st.caption(
+            f"{file.size / 1e6:.1f} MB, {len(file.content) / 1e6:.1f} MB of them travel (compressed). A browser that has it "
+            "is not sent it again."
+        )
+    address = network.room_address(st.context.url or "", st.get_option("server.address") or "")
+    if address is None:
+        left.caption(
+            "Only this machine reaches this app: started with `--host 0.0.0.0`, it shows an address for the room here."
+        )
+        return
+    left.caption(f"For everyone in the room: {layout.escape(address + path)}. Each phone then does its own computing.")
+    right.html(qr_code.image(address + path))
+
+
+def _missing_heads(bert: Bert) -> str:
+    absent = [name for name, head in (("masked-word", bert.mlm), ("next-sentence", bert.nsp)) if head is None]
+    if not absent:
+        return ""
+    return (
+        f" This checkpoint has no {' and no '.join(absent)} head: the file shows the rest, and says so where one is needed."
+    )

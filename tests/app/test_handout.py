@@ -10,13 +10,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from app import network, session
 from app.browser import characters, handout, rounding, route, weights
 from app.browser.__main__ import main
+from app.byte_cache import ByteCache
 from model import Bert, BertConfig, CheckpointError, tokenizer
 
+HOSTILE_NAME = "my <b>bert & co #1"
+LESSON = """title = "Mine"
+about = "My own."
+
+[[question]]
+kind = "known"
+prompt = "Is this my lesson?"
+options = ["yes", "no"]
+answer = "yes"
+after = "It is."
+"""
 HOSTILE = '</script><img src=x onerror="alert(1)"> & "'
 
 
@@ -141,14 +155,36 @@ def test_the_command_writes_the_file_and_says_its_sizes(tmp_path: Path):
 )
 def test_a_mistake_is_one_sentence_and_exit_2(words, sentence, monkeypatch, capsys, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["handout", "--model", "smallworld", "--masks", "0", *words])
-    assert main() == 2
+    assert main(["--model", "smallworld", "--masks", "0", *words]) == 2
     told = capsys.readouterr().err
     assert sentence in told and told.count("\n") == 1
 
 
+def test_a_model_without_heads_is_written_and_the_command_says_what_it_lacks(capsys, tmp_path: Path, tiny_bert: Bert):
+    Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, mlm=False, nsp=False).save(tmp_path / "bare")
+    assert main(["--model", str(tmp_path / "bare"), "--out", str(tmp_path / "bare.html")]) == 0
+    told = capsys.readouterr().out
+    assert "no masked-word head" in told and "no next-sentence head" in told and "not measured" in told
+    assert (tmp_path / "bare.html").is_file()
+
+
+def test_the_demo_is_made_by_the_same_command_and_not_committed(monkeypatch, tmp_path: Path):
+    root = Path(__file__).parents[2]
+    jobs = yaml.safe_load((root / ".github/workflows/demo.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = jobs["build"]["steps"]
+    program, script, name, *words = next(step["run"] for step in steps if "run" in step).split()
+    assert (program, script, name) == ("python3", "run.py", "handout")
+    page = Path(words[words.index("--out") + 1])
+    assert {"path": str(page.parent)} in [step.get("with") for step in steps]
+    assert f"/{page.as_posix()}" in (root / ".gitignore").read_text(encoding="utf-8").split()
+    (tmp_path / page.parent).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, "--model", "smallworld", "--masks", "0"]) == 0 and page.stat().st_size > 1e5
+
+
 def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path))
+    monkeypatch.setattr(session, "HANDOUTS", ByteCache(50, 1))
     client = TestClient(Starlette(routes=[route.route()]))
     first = client.get("/handout/smallworld.html", headers={"accept-encoding": "gzip"})
     assert first.status_code == 200 and first.headers["content-encoding"] == "gzip"
@@ -157,6 +193,40 @@ def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_pa
     assert "content-encoding" not in plain.headers and plain.text == first.text
     again = client.get("/handout/smallworld.html", headers={"if-none-match": first.headers["etag"]})
     assert again.status_code == 304 and not again.content
-    assert len(route.FILES) == 1 and route.FILES.size < len(first.text)
+    assert len(session.HANDOUTS) == 1 and session.HANDOUTS.size < len(first.text)
     for name in ("no-such", "..%2Fenglish", "checkpoints%2F..%2F..%2Fetc"):
         assert client.get(f"/handout/{name}.html").status_code == 404
+
+
+def test_a_model_of_ones_own_has_an_address_and_follows_its_files_and_lessons(monkeypatch, tmp_path: Path, tiny_bert: Bert):
+    models, books = tmp_path / "models", tmp_path / "lessons"
+    books.mkdir()
+    tiny_bert.save(models / HOSTILE_NAME)
+    monkeypatch.setenv("BERTSCOPE_MODELS", str(models))
+    monkeypatch.setenv("BERTSCOPE_LESSONS", str(books))
+    monkeypatch.setattr(session, "HANDOUTS", ByteCache(50, 1))
+    client = TestClient(Starlette(routes=[route.route()]))
+    first = client.get(route.path(HOSTILE_NAME))
+    assert first.status_code == 200 and HOSTILE_NAME not in first.text
+    (books / "mine.toml").write_text(LESSON, encoding="utf-8")
+    second = client.get(route.path(HOSTILE_NAME))
+    assert second.headers["etag"] != first.headers["etag"] and "Is this my lesson?" in second.text
+    (books / "broken.toml").write_text("title = ", encoding="utf-8")
+    assert client.get(route.path(HOSTILE_NAME)).headers["etag"] == second.headers["etag"]
+    Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, seed=9).save(models / HOSTILE_NAME)
+    assert client.get(route.path(HOSTILE_NAME)).headers["etag"] != second.headers["etag"]
+
+
+def test_a_vocabulary_that_knows_none_of_the_sentences_still_makes_a_file(tiny_bert: Bert):
+    strange = tokenizer.from_vocabulary(["ᚠᚢ", "ᚦ"])
+    bert = Bert.random_init(BertConfig(strange.vocab_size, 32, 1, 2, 64, 64), strange)
+    assert rounding.cost(bert) is None and rounding.cost(tiny_bert, 20) is not None
+    assert rounding.cost(Bert.random_init(tiny_bert.config, tiny_bert.tokenizer, mlm=False)) is None
+    assert handout.build(bert, {}).weight_bytes > 0
+
+
+def test_a_room_is_told_an_address_only_where_it_can_reach_one():
+    assert network.room_address("http://192.168.1.20:8501/start", "0.0.0.0") == "http://192.168.1.20:8501"
+    assert network.room_address("http://localhost:8501/", "127.0.0.1") is None
+    own = network.room_address("http://localhost:8501/", "0.0.0.0")
+    assert own is None or (own.startswith("http://") and own.endswith(":8501") and "localhost" not in own)

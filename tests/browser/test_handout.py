@@ -1,22 +1,29 @@
 """The handout in a real Chromium, from disk and offline: Python's numbers, every feature, nothing that runs unasked."""
 
 import base64
+import csv
+import io
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.browser import characters, handout, weights
 from model import Bert, BertConfig, Edits, InputError, tokenizer
 from model.trace import trace
 from probes import cloze, heads, lessons, nextsentence, reader
-from probes.cloze import query
+from probes.cloze import directions, query
 from probes.cloze.logit_lens import read_layers
 from probes.cloze.query import MarkedSpan
+from probes.heads import ablation
+from tests.app.test_pages import INPUTS
 
 HOSTILE = "</script><img src=x onerror=\"document.title='ran'\">"
 TOLERANCE = 1e-4
@@ -260,6 +267,29 @@ def test_the_logit_lens_is_pythons(computing: Page, rounded: Bert):
     assert (np.abs(ranks - expected.gold_rank) <= 2).all() and (ranks == expected.gold_rank).mean() > 0.95
 
 
+def test_one_sided_sight_gives_pythons_guesses(computing: Page, rounded: Bert):
+    mark = {"start": 7, "stop": 8, "kind": "mask", "word": ""}
+    answer = ask(computing, "directions", {"a": A, "b": B, "marks": [mark], "k": 5})
+    asked = query.build(rounded, rounded.tokenizer.encode(A, B), [MarkedSpan(7, 8, "mask")])
+    expected = directions.predict(rounded, asked.encoding, 7)
+    assert answer["word"] == "coffee" and [row["name"] for row in answer["rows"]] == list(expected)
+    for row, predicted in zip(answer["rows"], expected.values(), strict=True):
+        best = cloze.top_k(rounded, predicted, 5)
+        assert [guess["word"] for guess in row["guesses"]] == list(best["word"])
+        assert [guess["probability"] for guess in row["guesses"]] == pytest.approx(list(best["probability"]), abs=TOLERANCE)
+
+
+def test_without_heads_words_and_pairs_change_as_in_python(computing: Page, rounded: Bert):
+    off = [(0, head) for head in range(12)] + [(1, 7)]
+    answer = ask(computing, "ablation", {"a": A, "b": B, "off": off, "position": 7, "k": 7})
+    encoding = rounded.tokenizer.encode(A, B)
+    expected = ablation.distribution(rounded, ablation.target_word(rounded, encoding, 7), off, k=7)
+    assert [row["word"] for row in answer["words"]] == list(expected["word"])
+    for when in ("before", "after"):
+        assert [row[when] for row in answer["words"]] == pytest.approx(list(expected[when]), abs=TOLERANCE)
+    assert answer["isNext"] == pytest.approx(ablation.next_sentence(rounded, encoding, off), abs=TOLERANCE)
+
+
 def test_the_next_sentence_head_names_its_outputs_as_python_does(computing: Page, rounded: Bert):
     for a, b in ((A, B), ("The baker gets up at three.", "The treaty was signed in spring.")):
         answer = ask(computing, "pair", {"a": a, "b": b})
@@ -370,7 +400,20 @@ def rewrite(page: Page, sentence: str, text: str) -> None:
     settled(page)
 
 
-def test_words_show_pieces_and_ids_and_what_was_cut(open_file, english_file: Path, english: Bert):
+def saved(page: Page, button: Locator, folder: Path) -> Path:
+    """The file that a button saves."""
+    with page.expect_download() as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_words_show_pieces_and_ids_and_what_was_cut(open_file, english_file: Path, english: Bert, tmp_path: Path):
     page = open_file(english_file)
     rewrite(page, "A", "The unbelievably photogenic hippopotamus yawned ᚠ.")
     expected = english.tokenizer.encode("The unbelievably photogenic hippopotamus yawned ᚠ.", B)
@@ -378,41 +421,76 @@ def test_words_show_pieces_and_ids_and_what_was_cut(open_file, english_file: Pat
     assert chips.locator("b").all_text_contents() == [token.text for token in expected.tokens]
     assert [int(text) for text in chips.locator("small:nth-of-type(1)").all_text_contents()] == expected.ids
     expect(page.locator(".input-note")).to_have_text(expected.note)
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="CSV").click()
-    assert saved.value.suggested_filename == "wordpieces.csv"
+    rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
+    assert [int(row["id"]) for row in rows] == expected.ids
+    rewrite(page, "B", "He ran.")
+    shown_segments = page.locator(".tab .chip.b b").all_text_contents()
+    assert shown_segments == ["he", "ran", ".", "[SEP]"]
 
 
-def test_the_board_shows_every_view_switches_heads_and_saves(open_file, english_file: Path, tmp_path: Path):
+def drawn_colours(picture: Path) -> int:
+    """How many colours a picture has: a blank one has one."""
+    with Image.open(picture) as image:
+        image.load()
+        return len(image.convert("RGB").getcolors(1 << 24) or [])
+
+
+def test_the_board_shows_every_view_and_saves_what_it_shows(open_file, english_file: Path, rounded: Bert, tmp_path: Path):
     page = open_file(english_file, "#tab=attention")
     settled(page)
-    canvas = page.locator("canvas")
-    expect(canvas).to_be_visible()
+    expect(page.locator("canvas")).to_be_visible()
+    expected = rounded.trace(A, B)
     for name, view in (("Lines", "head"), ("Heatmap", "heatmap"), ("All heads", "model")):
         page.get_by_role("button", name=name, exact=True).click()
         expect(page.locator(".board")).to_have_attribute("data-view", view)
-        for ending in ("PNG", "SVG", "CSV"):
-            with page.expect_download() as saved:
-                page.get_by_role("button", name=ending, exact=True).first.click()
-            assert saved.value.suggested_filename.endswith(f".{ending.lower()}")
-            saved.value.save_as(tmp_path / f"{view}.{ending}")
-            assert (tmp_path / f"{view}.{ending}").stat().st_size > 1000
+        picture, drawing, values = (
+            saved(page, page.get_by_role("button", name=ending, exact=True).first, tmp_path)
+            for ending in ("PNG", "SVG", "CSV")
+        )
+        assert picture.suffix == ".png" and drawn_colours(picture) > 20
+        shapes = [shape.tag.split("}")[1] for shape in ElementTree.parse(drawing).iter()]
+        assert drawing.suffix == ".svg" and len(shapes) > 50 and "script" not in shapes
+        rows = table(values)
+        assert len(rows) == len(expected.tokens) ** 2 * (72 if view == "model" else 1)
+        for row in rows[:: len(rows) // 40]:
+            at = tuple(int(row[column]) - 1 for column in ("layer", "head", "query_position", "key_position"))
+            assert float(row["value"]) == pytest.approx(expected.attention[at], abs=1e-4)
+    page.get_by_role("button", name="hide [CLS] [SEP]").click()
     page.get_by_role("button", name="Whole words").click()
+    page.wait_for_function("() => location.hash.includes('unit=words') && location.hash.includes('hide=special')")
+    rewrite(page, "A", "The unbelievably photogenic hippopotamus yawned.")
+    rows = table(saved(page, page.get_by_role("button", name="CSV", exact=True).first, tmp_path))
+    assert {"unbelievably", "hippopotamus"} <= {row["query"] for row in rows} and "[CLS]" not in {row["key"] for row in rows}
+
+
+def test_heads_are_switched_off_by_mouse_and_keyboard_and_on_again(
+    open_file, english_file: Path, rounded: Bert, tmp_path: Path
+):
+    page = open_file(english_file, "#tab=attention")
+    settled(page)
+    without = page.locator(".without")
     page.get_by_role("button", name="switch off", exact=True).click()
-    expect(page.locator(".without")).to_contain_text("No head is switched off")
+    expect(without).to_contain_text("No head is switched off")
     x, y = page.evaluate("page.tabs.attention.place.board.pointOf({ layer: 1, head: 7 })")
     page.mouse.click(x, y)
-    expect(page.locator(".without")).to_contain_text("Without head 2.8")
-    expect(page.locator(".without")).to_contain_text("P(IsNext)")
+    expect(without).to_contain_text("Without head 2.8")
+    expect(without).to_contain_text("P(IsNext)")
     page.wait_for_function("() => location.hash.includes('off=2.8')")
+    page.get_by_label("Word to hide and predict").select_option(label="8 · coffee")
+    expect(without).to_contain_text("the first guess for “coffee”")
+    target = ablation.target_word(rounded, rounded.tokenizer.encode(A, B), 7)
+    rows = table(saved(page, without.get_by_role("button", name="CSV"), tmp_path))
+    expected = ablation.distribution(rounded, target, [(1, 7)], k=7)
+    assert [row["word"] for row in rows] == list(expected["word"])
+    assert [float(row["without 2.8"]) for row in rows] == pytest.approx(list(expected["after"]), abs=TOLERANCE)
     page.locator(".stage").press("ArrowDown")
     page.locator(".stage").press("o")
-    expect(page.locator(".without")).to_contain_text("Without heads")
+    expect(without).to_contain_text("Without heads")
     page.get_by_role("button", name="all on").click()
-    expect(page.locator(".without")).to_contain_text("No head is switched off")
+    expect(without).to_contain_text("No head is switched off")
 
 
-def test_words_are_masked_by_mouse_and_by_keyboard_and_guessed(open_file, english_file: Path, rounded: Bert):
+def test_words_are_masked_by_mouse_and_by_keyboard_and_guessed(open_file, english_file: Path, rounded: Bert, tmp_path: Path):
     page = open_file(english_file, "#tab=mask")
     settled(page)
     page.get_by_role("button", name="coffee", exact=True).click()
@@ -425,6 +503,14 @@ def test_words_are_masked_by_mouse_and_by_keyboard_and_guessed(open_file, englis
     page.get_by_role("button", name="down, [MASK]").press("Enter")
     settled(page)
     expect(page.locator(".blanks > div")).to_have_count(1)
+    rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
+    alone = query.build(rounded, rounded.tokenizer.encode(A, B), [MarkedSpan(7, 8, "mask")])
+    best = cloze.predict(rounded, alone.encoding, [7], 6)
+    assert [row["word"] for row in rows] == list(best["word"])
+    assert [float(row["probability"]) for row in rows] == pytest.approx(list(best["probability"]), abs=TOLERANCE)
+    page.get_by_label("How likely is a word of your own?").fill("tea")
+    score = query.word_score(rounded, alone, alone.targets[0], "tea")
+    expect(page.locator(".scores tr", has_text="yours")).to_contain_text(f"{score.probability:.0%}".replace("%", " %"))
     page.get_by_label("How likely is a word of your own?").fill("hippopotamus")
     expect(page.locator(".scores")).to_contain_text("hippo")
     page.get_by_label("How likely is a word of your own?").fill("ᚠ")
@@ -434,17 +520,37 @@ def test_words_are_masked_by_mouse_and_by_keyboard_and_guessed(open_file, englis
     expect(page.locator(".problem:visible")).to_contain_text("No word is chosen")
 
 
-def test_layers_directions_and_the_next_sentence_are_shown(open_file, english_file: Path):
+def test_layers_directions_and_the_next_sentence_are_shown(open_file, english_file: Path, rounded: Bert, tmp_path: Path):
     page = open_file(english_file)
     shown(page, "layers")
     expect(page.locator(".lens tbody tr")).to_have_count(24)
     expect(page.locator(".lens tbody tr.asked")).to_have_count(1)
     expect(page.locator(".lens thead th")).to_have_count(8)
+    expect(page.locator(".tab")).to_contain_text(re.compile("down, which stood there, has rank ([0-9,]+, ){6}1\\."))
+    rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
+    assert len(rows) == 24 * 7 and {row["layer"] for row in rows} == set("0123456")
+    page.get_by_role("button", name="coffee", exact=True).click()
+    expect(page.locator(".lens tbody tr.asked")).to_have_count(2)
     shown(page, "directions")
+    page.get_by_role("button", name="1: coffee").click()
+    settled(page)
+    expect(page.locator(".tab")).to_contain_text("coffee, the true word, gets")
     headings = page.locator(".tab h2").all_text_contents()
     assert headings == ["Left only", "Right only", "Both, apart", "Both at once"]
+    rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
+    asked = query.build(rounded, rounded.tokenizer.encode(A, B), [MarkedSpan(7, 8, "mask"), MarkedSpan(10, 11, "mask")])
+    left = cloze.top_k(rounded, directions.predict(rounded, asked.encoding, 7)["left"], 6)
+    assert [row["word"] for row in rows if row["sight"] == "left"] == list(left["word"])
     shown(page, "next")
     expect(page.locator(".tab h2")).to_contain_text("IsNext: the model says that B follows A")
+    expect(page.locator(".bars")).to_contain_text("IsNext (output 0)")
+    expect(page.locator(".bars")).to_contain_text("NotNext (output 1)")
+    outputs = {
+        row["meaning"]: float(row["probability"])
+        for row in table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
+    }
+    assert outputs["IsNext"] == pytest.approx(nextsentence.probability(rounded, A, B), abs=TOLERANCE)
+    assert outputs["IsNext"] + outputs["NotNext"] == pytest.approx(1)
     before = page.locator(".bars b").first.text_content()
     page.get_by_role("button", name="Swap A and B").click()
     settled(page)
@@ -496,25 +602,50 @@ def test_a_link_opens_the_same_view(open_file, english_file: Path):
     expect(other.locator(".board > .head-line .caption")).to_have_text(told or "")
 
 
-@pytest.mark.parametrize(
-    "text", [HOSTILE, "<svg/onload=alert(1)> the dog", "{{7*7}} `${1}` %00 &lt;b&gt;", "javascript:alert(1)"]
-)
-def test_a_hostile_text_is_shown_and_never_run(open_file, english_file: Path, text: str):
-    page = open_file(english_file)
+# elements that a text must never become, in the page and in the shadows of its components
+FOREIGN = """() => {
+  const below = (one) => one.shadowRoot ? [one, ...all(one.shadowRoot)] : [one];
+  const all = (root) => [...root.querySelectorAll("*")].flatMap(below);
+  const foreign = all(document.body).filter((one) => one.matches("img, svg, iframe, object, embed, a, link"));
+  return foreign.map((one) => one.outerHTML);
+}"""
+SMALL = {"with both heads": (True, True), "without heads": (False, False), "without next sentence": (True, False)}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_the_inputs_of_the_apps_own_tests_are_shown_or_refused_in_words_and_never_run(
+    open_file, english: Bert, folder: Path, kind: str
+):
+    mlm, nsp = SMALL[kind]
+    small = Bert.random_init(BertConfig(english.config.vocab_size, 24, 2, 3, 48), english.tokenizer, mlm=mlm, nsp=nsp)
+    (folder / f"{kind}.html").write_text(handout.build(small, handout.lesson_books()).html, encoding="utf-8")
+    page = open_file(folder / f"{kind}.html")
     title = page.title()
-    rewrite(page, "A", text)
-    rewrite(page, "B", f"{text} {text}")
-    for tab in ("words", "attention", "mask", "next", "layers", "directions", "lessons"):
-        shown(page, tab)
-        assert page.evaluate("document.querySelectorAll('img, svg, iframe, object, embed').length") == 0
+    hostile = [HOSTILE, "<svg/onload=alert(1)> the dog", "{{7*7}} `${1}` %00 &lt;b&gt;", "javascript:alert(1)", "=1+1 @x"]
+    for texts in [*INPUTS.values(), *({"a": text, "b": f"{text} {text}"} for text in hostile)]:
+        page.evaluate("texts => page.jump({ ...page.defaults, ...texts, marks: null })", texts)
+        for tab in ("words", "attention", "mask", "next", "layers", "directions"):
+            shown(page, tab)
+            assert page.evaluate(FOREIGN) == [], (texts, tab)
+            assert page.locator(".tab").inner_text().strip() or page.locator("[role=alert]").inner_text(), (texts, tab)
     assert page.title() == title
-    page.goto(
-        f"{english_file.as_uri()}#tab=mask&a=the+dog&b=&marks=1-2r%3Cimg%20src%3Dx%3E.2-3m&lesson=__proto__&candidate=%3Cb%3E"
+
+
+def test_a_hostile_link_is_text(open_file, english_file: Path):
+    page = open_file(
+        english_file,
+        "#tab=mask&a=the+dog&b=&marks=1-2r%3Cimg%20src%3Dx%3E.2-3m&lesson=__proto__&candidate=%3Cb%3E&off=9.99-1.2&heads=77&pin=9~x",
     )
-    page.reload()
-    page.wait_for_selector("body[data-ready]")
     settled(page)
-    assert page.evaluate("document.querySelectorAll('img').length") == 0 and page.title() == title
+    for tab in ("attention", "lessons", "mask"):
+        shown(page, tab)
+        assert page.evaluate(FOREIGN) == []
+    expect(page.locator(".scores tr", has_text="yours")).to_contain_text("<b>")
+    page.evaluate("location.hash = '#tab=constructor&predicted=__proto__~1.constructor~2&lesson=constructor'")
+    expect(page.locator("#tab-words")).to_have_attribute("aria-selected", "true")
+    settled(page)
+    shown(page, "lessons")
+    expect(page.get_by_role("button", name="Ask the model")).to_be_visible()
 
 
 def test_nothing_can_reach_the_network(chromium: Browser, english_file: Path):
@@ -562,6 +693,26 @@ def test_a_phone_shows_everything_in_its_width_in_light_and_dark(open_file, engl
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_bar_moves_on_while_the_weights_are_read(chromium: Browser, english_file: Path):
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.add_init_script(
+        """window.shares = [];
+        new MutationObserver(() => {
+          const bar = document.querySelector(".loading progress");
+          if (bar) shares.push([bar.value, document.querySelector(".loading p").textContent]);
+        }).observe(document, { subtree: true, childList: true, attributes: true });"""
+    )
+    page.goto(english_file.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    shares = page.evaluate("shares")
+    values = [share for share, _ in shares]
+    assert values == sorted(values) and values[0] < 0.5 and values[-1] == 1
+    assert shares[0][1].startswith("Reading the weights") and shares[-1][1].startswith("Unpacking")
+    expect(page.locator("progress")).to_have_count(0)
+    context.close()
+
+
 def test_a_file_that_was_cut_short_says_so(chromium: Browser, english_file: Path, folder: Path):
     content = english_file.read_bytes()
     (folder / "cut.html").write_bytes(content[: len(content) // 2])
@@ -578,8 +729,13 @@ def test_a_model_without_heads_says_what_it_cannot_do(open_file, tiny_bert: Bert
     page = open_file(folder / "bare.html", "#a=the+cat+sat&b=he+ran")
     shown(page, "attention")
     expect(page.locator("canvas")).to_be_visible()
+    page.locator(".stage").press("o")
+    expect(page.locator(".without")).to_contain_text("has no masked-word head")
     shown(page, "mask")
     expect(page.locator(".problem:visible")).to_contain_text("no masked-word head")
+    for tab in ("layers", "directions"):
+        shown(page, tab)
+        expect(page.locator("[role=alert]")).to_contain_text("no masked-word head")
     shown(page, "next")
     expect(page.locator("[role=alert]")).to_contain_text("no next-sentence head")
 

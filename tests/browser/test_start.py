@@ -66,3 +66,18 @@ def test_a_phone_sees_the_prediction(open_page):
     page = open_page("/", dark=True, width=390, height=800)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("coffee")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_start_makes_the_handout_of_the_chosen_model_saves_and_opens_it(open_page):
+    page = open_page("/?model=smallworld")
+    expect(page.get_by_text("One HTML file with smallworld")).to_be_visible()
+    page.get_by_role("button", name="Make the file").or_(page.get_by_role("link", name="Save the file")).first.click()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Save the file").click()
+    assert saved.value.suggested_filename == "bert-smallworld.html"
+    assert saved.value.path().read_text(encoding="utf-8").startswith("<!doctype html>")
+    expect(page.get_by_text("--host 0.0.0.0")).to_be_visible()  # this server serves this machine only
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Open it").click()
+    opened.value.wait_for_selector("body[data-ready]")
+    expect(opened.value.locator("h1")).to_contain_text("weights rounded to 8 bits")

@@ -73,6 +73,7 @@ class AttentionTab {
       csvButton("heads-off.csv", () => [["word", "all heads", `without ${names}`], ...words.map(({ word, before: one, after: two }) => [word, one, two])]));
     }
     if (isNext) parts.push(caption(`P(IsNext), that B follows A: ${percent(isNext[1])} without them, ${percent(isNext[0])} with all heads.`));
+    if (parts.length === 1) parts.push(caption(`Without ${names} (layer.head) nothing can be compared: this model ${fit.length ? "has no masked-word head, and no next-sentence head or no sentence B" : "finds no word here"}.`));
     this.without.replaceChildren(...parts);
   }
 

@@ -15,10 +15,10 @@ class DirectionsTab {
 
   async show(state) {
     const marks = await this.strip.show(state);
-    const { tokens, positions, position, word, isGold, rows } = await this.page.client.ask("directions", { a: state.a, b: state.b, marks, position: state.blank });
+    const { blanks, position, word, isGold, rows } = await this.page.client.ask("directions", { a: state.a, b: state.b, marks, position: state.blank });
     const of = Object.fromEntries(rows.map((row) => [row.name, row]));
-    const pills = positions.length > 1 ? element("div", { className: "field" }, "Blank ",
-      choice("Blank", positions.map((place, nth) => [place, `${nth + 1} (position ${place})`]), position, (blank) => this.page.change({ blank }))) : null;
+    const pills = blanks.length > 1 ? element("div", { className: "field" }, "Blank ",
+      choice("Blank", blanks.map((blank, nth) => [blank.position, `${nth + 1}: ${blank.word}`]), position, (blank) => this.page.change({ blank }))) : null;
     this.answer.replaceChildren(...[pills,
       caption(`${word}${isGold ? ", the true word," : ", BERT's own guess,"} gets ${percent(of.both.probability)} with both sides in sight, ` +
         `${percent(of.left.probability)} from the left alone and ${percent(of.right.probability)} from the right. One-sided sight holds for every position in every layer. ` +

@@ -11,7 +11,7 @@ class LessonsTab {
 
   async show(state) {
     const { lessons } = this.page.header;
-    const name = state.lesson in lessons ? state.lesson : Object.keys(lessons)[0];
+    const name = Object.hasOwn(lessons, state.lesson) ? state.lesson : Object.keys(lessons)[0];
     const lesson = lessons[name];
     const place = Math.min(state.number, lesson.questions.length - 1);
     const predicted = lesson.questions.map((question, nth) => {

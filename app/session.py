@@ -165,8 +165,8 @@ def file_content(path: Path, read: Callable[[Path], T]) -> T | None:
     return jobs.patiently(content)
 
 
-def probing_results() -> list[results.ProbingResult]:
-    """The probing experiments that come with the project: something true to show before the first order."""
+def probing_results() -> dict[str, results.ProbingResult]:
+    """The probing experiments that come with the project, by slug: something true to show before the first order."""
     return ANSWERS.get("bundled probing results", bundled.probing)
 
 

@@ -2,7 +2,7 @@
 
 from .stored import (
     DIRECTIONS,
-    PROBED,
+    PROBING_COMMAND,
     STRATEGIES,
     add,
     ceiling,
@@ -16,7 +16,7 @@ from .stored import (
 
 __all__ = [
     "DIRECTIONS",
-    "PROBED",
+    "PROBING_COMMAND",
     "STRATEGIES",
     "add",
     "ceiling",

@@ -14,11 +14,13 @@ from typing import Any
 import model
 from model import InputError
 
+from .. import papers
 from ..probing import experiment, features, results
 from ..probing.results import ProbingResult
 from ..results import RESULT
 
 FOLDER = Path(__file__).parent / "results" / "probes"
+MEASUREMENTS = Path(__file__).parent / "results" / "papers" / "english.json"
 TASKS = (
     "upos",
     "deprel",
@@ -95,6 +97,22 @@ def make(processes: int, names: frozenset[str] = frozenset()) -> Iterator[tuple[
     due.sort(key=lambda one: (one.model == "smallworld", one.task not in ("deprel", "tree", "upos")))
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         yield from pool.imap_unordered(_make_one, due)
+    if not names:
+        yield "papers", _measure()
+
+
+def _measure() -> str:
+    """Heads and states of the English model, for the cards of papers."""
+    bert, reader = model.load("english"), experiment.reader()
+    wanted = (features.digest(bert), reader.digest)
+    if MEASUREMENTS.is_file():
+        stored = papers.Measurements.read(MEASUREMENTS)
+        if (stored.model_digest, stored.digest) == wanted:
+            return "is current"
+    MEASUREMENTS.parent.mkdir(parents=True, exist_ok=True)
+    measured = papers.measure(bert, reader)
+    measured.write(MEASUREMENTS)
+    return f"{len(measured.relations)} relations"
 
 
 def _make_one(one: StoredExperiment) -> tuple[str, str]:

@@ -13,9 +13,10 @@ from model import ModelInfo, checkpoint
 
 from ..finetuning.results import FinetuningResult
 from ..masking_strategies import training_runs
+from ..papers import Measurements
 from ..probing.results import ProbingResult, lead
 from ..results import RESULT
-from .experiments import EXPERIMENTS
+from .experiments import EXPERIMENTS, MEASUREMENTS
 
 FOLDER = Path(__file__).parent / "results"
 STRATEGIES, DIRECTIONS = "strategies", "directions"  # the two comparisons
@@ -76,6 +77,11 @@ def probing() -> dict[str, ProbingResult]:
     of_english = [one.slug for one in EXPERIMENTS if one.model == "english"]
     first = max(of_english, key=lambda slug: lead(stored[slug]).points)
     return {slug: stored[slug] for slug in (first, *(slug for slug in stored if slug != first))}
+
+
+def measurements() -> Measurements:
+    """Heads and states of the English model on the reader, for the cards of papers."""
+    return Measurements.read(MEASUREMENTS)
 
 
 def finetuning() -> FinetuningResult:

@@ -11,7 +11,7 @@ import pandas as pd
 from app.figures.paths import PointGroup
 from model import Bert
 from model.pretraining.masking import MaskingStrategy
-from probes import bundled, cloze, comparison, heads, nextsentence, training_replay
+from probes import bundled, cloze, comparison, heads, nextsentence, papers, training_replay
 from probes.cloze import attention_shift, attribution, directions, logit_lens, query
 from probes.heads import ablation, anatomy
 from probes.masking_strategies import corruption, training_runs
@@ -114,6 +114,11 @@ class Answers:
             run = experiment.run(self.folder / kind, str(self.folder / "tiny"), experiment.SMALL_WORLD, limit=300, **options)
             assert list(run)[-1]["fraction"] == 1
         return {kind: ProbingResult.read(self.folder / kind / RESULT) for kind in settings}
+
+    @cached_property
+    def paper_cards(self) -> list[papers.PaperCard]:
+        comparisons = bundled.results(bundled.STRATEGIES), bundled.results(bundled.DIRECTIONS)
+        return papers.cards(list(self.probing.values()), bundled.measurements(), *comparisons)
 
     @cached_property
     def contexts(self) -> token_contexts.TokenContexts:
@@ -270,6 +275,9 @@ CASES: dict[str, Callable[[Answers], list[Arguments]]] = {
     "probes.selectivity": lambda a: [(a.probing["labels"],)],
     "probes.correlations": lambda a: [(a.probing["tree"],)],
     "probes.code_lengths": lambda a: [(a.probing["labels"],)],
+    "papers.same_axis": lambda a: [(card.rows(), card.axis) for card in a.paper_cards if not card.rows().empty],
+    "probes.centres": lambda a: [(results.centres_of_gravity([a.probing["labels"]]),)],
+    "trees.gold": lambda a: [(["Dogs", "<b>", "bark"], [2, 0, -1], ["nsubj", "appos", "root"], 0)],
     "probes.mixed": lambda a: [(results.mixture(a.probing["labels"]),)],
     "probes.confusion": lambda a: [(a.probing["labels"].confusion["1"], a.probing["labels"].classes)],
     "probes.live": lambda a: [(apply.predict(a.probing["labels"], a.tiny, A),)],

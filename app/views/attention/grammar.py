@@ -58,9 +58,9 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
         "For each word of a treebank, a head *guesses* the word it belongs to: the other word it attends to most, or "
         "the other word that attends to it most. How often is that its grammatical head? (Clark et al., 2019.)"
     )
-    data = dropdown("Sentences with trees", SOURCES, "trees", help="A treebank in CoNLL-U can be uploaded.")
+    source = dropdown("Sentences with trees", SOURCES, "trees", help="A treebank in CoNLL-U can be uploaded.")
     upload = None
-    if data == UPLOAD:
+    if source == UPLOAD:
         upload = st.file_uploader(
             "A treebank in CoNLL-U",
             type=["conllu"],
@@ -80,7 +80,7 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     arguments = {
         "source": session.checkpoint_path(),
         "sentences": limits.TREEBANK_SENTENCES,
-        "data": upload.name if upload else data,
+        "data": upload.name if upload else source,
     }
     if st.button("Score every head", type="primary"):
         remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))

@@ -11,15 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import model
 from model import InputError
 
 from .. import papers
+from ..finetuning import experiment as finetuning
+from ..finetuning.results import FinetuningResult
 from ..probing import experiment, features, results
 from ..probing.results import ProbingResult
 from ..results import RESULT
 
 FOLDER = Path(__file__).parent / "results" / "probes"
+FINETUNING = Path(__file__).parent / "results" / "finetuning"
+FINETUNED_TASKS = ("topic", "sentiment")  # of the reader, by the English model
+FINETUNING_SETTINGS: dict[str, Any] = {"model": "english", "data": experiment.READER, "epochs": 4, "limit": 1000}
 MEASUREMENTS = Path(__file__).parent / "results" / "papers" / "english.json"
 TASKS = (
     "upos",
@@ -96,28 +103,53 @@ def make(processes: int, names: frozenset[str] = frozenset()) -> Iterator[tuple[
     # the longest first, so that no process ends long before the other
     due.sort(key=lambda one: (one.model == "smallworld", one.task not in ("deprel", "tree", "upos")))
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        if not names:
+            others = [pool.apply_async(_finetune, (task,)) for task in FINETUNED_TASKS]
+            others.append(pool.apply_async(_measure))
         yield from pool.imap_unordered(_make_one, due)
-    if not names:
-        yield "papers", _measure()
+        if not names:
+            yield from (other.get() for other in others)
 
 
-def _measure() -> str:
+def _finetune(task: str) -> tuple[str, str]:
+    """One fine-tuning on the reader, with its baselines."""
+    torch.set_num_threads(1)
+    file, bert, reader = FINETUNING / f"{task}.json", model.load("english"), experiment.reader()
+    try:
+        stored = FinetuningResult.read(file)
+        current = {name: stored.settings.get(name) for name in ("model_digest", "digest", "epochs", "limit")}
+        wanted = {"model_digest": features.digest(bert), "digest": reader.digest} | {
+            name: FINETUNING_SETTINGS[name] for name in ("epochs", "limit")
+        }
+        if stored.finished and current == wanted:
+            return f"finetuning {task}", "is current"
+    except (FileNotFoundError, InputError):
+        pass
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in finetuning.run(Path(folder), task=task, **FINETUNING_SETTINGS):
+            pass
+        result = FinetuningResult.read(Path(folder) / RESULT)
+    result.mistakes = result.mistakes[:MISTAKES]
+    FINETUNING.mkdir(parents=True, exist_ok=True)
+    result.write(file)
+    return f"finetuning {task}", ", ".join(f"{name} {score[0]:.1%}" for name, score in result.scores.items())
+
+
+def _measure() -> tuple[str, str]:
     """Heads and states of the English model, for the cards of papers."""
     bert, reader = model.load("english"), experiment.reader()
     wanted = (features.digest(bert), reader.digest)
     if MEASUREMENTS.is_file():
         stored = papers.Measurements.read(MEASUREMENTS)
         if (stored.model_digest, stored.digest) == wanted:
-            return "is current"
+            return "papers", "is current"
     MEASUREMENTS.parent.mkdir(parents=True, exist_ok=True)
     measured = papers.measure(bert, reader)
     measured.write(MEASUREMENTS)
-    return f"{len(measured.relations)} relations"
+    return "papers", f"{len(measured.relations)} relations"
 
 
 def _make_one(one: StoredExperiment) -> tuple[str, str]:
-    import torch
-
     torch.set_num_threads(1)
     if one.is_current():
         return one.slug, "is current"

@@ -15,8 +15,7 @@ from ..finetuning.results import FinetuningResult
 from ..masking_strategies import training_runs
 from ..papers import Measurements
 from ..probing.results import ProbingResult, lead
-from ..results import RESULT
-from .experiments import EXPERIMENTS, MEASUREMENTS
+from .experiments import EXPERIMENTS, FINETUNED_TASKS, FINETUNING, MEASUREMENTS
 
 FOLDER = Path(__file__).parent / "results"
 STRATEGIES, DIRECTIONS = "strategies", "directions"  # the two comparisons
@@ -84,9 +83,9 @@ def measurements() -> Measurements:
     return Measurements.read(MEASUREMENTS)
 
 
-def finetuning() -> FinetuningResult:
-    """One fine-tuning, on the reviews; its command is in it."""
-    return FinetuningResult.read(FOLDER / "finetuning" / RESULT)
+def finetuning() -> dict[str, FinetuningResult]:
+    """The fine-tunings by their slugs; the command of each is in it."""
+    return {task: FinetuningResult.read(FINETUNING / f"{task}.json") for task in FINETUNED_TASKS}
 
 
 def add(folder: Path, name: str, command: str) -> None:

@@ -18,7 +18,7 @@ SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "de
 WORD_COLUMNS = ("token", "word", "form")
 LINE_END = re.compile(r"\r?\n")  # str.splitlines also cuts at U+2028, U+0085, form feeds …, which stand inside words
 DOCUMENT = re.compile(r"#\s*newdoc\b")
-ANNOTATION = re.compile(r"#\s*(sentiment|topic|sent_id)\s*=\s*(\S.*?)\s*$")  # of a whole sentence, in a comment
+ANNOTATION = re.compile(r"#\s*(sentiment|topic|text)\s*=\s*(\S.*?)\s*$")  # of a whole sentence, in a comment
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,12 @@ def test_trained_weights_know_more_than_random_ones_in_the_stored_experiments():
     assert max(english["low"].tolist()) > max(random["high"].tolist())
 
 
-def test_the_stored_fine_tuning_is_finished_and_about_the_reviews_as_they_are_now():
-    stored = bundled.finetuning()
-    assert stored.finished
-    assert stored.settings["digest"] == experiment.reviews().digest
-    assert stored.scores["finetuned"][0] > stored.scores["frozen"][0] > stored.scores["majority"][0]
+@pytest.mark.parametrize("task", experiments.FINETUNED_TASKS)
+def test_a_stored_fine_tuning_is_finished_and_about_the_reader_and_the_weights_as_they_are_now(task, digests):
+    stored = bundled.finetuning()[task]
+    assert stored.finished and stored.settings["task"] == task
+    assert stored.settings["digest"] == digests["data reader"]
+    assert stored.settings["model_digest"] == digests["english"]
+    assert stored.command.startswith("python3 run.py finetune --model english --data reader")
+    assert stored.scores["finetuned"][0] > stored.scores["majority"][0]
+    assert len(stored.change["cka"]) == 7 and len(stored.change["attention"]) == 6

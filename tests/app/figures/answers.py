@@ -249,7 +249,8 @@ CASES: dict[str, Callable[[Answers], list[Arguments]]] = {
     "compare.head": lambda a: [(a.sides.left[0, 1], [f"unit {index}" for index in range(len(a.sides.units))])],
     "compare.probabilities": lambda a: [([0.31, 0.87], ["1. tiny", "2. <tiny>"]), ([0.31], ["1. tiny"])],
     "contexts.neurons": lambda a: [(neurons.top_neurons(neurons.activations(a.tiny, a.trace.encoding)[1], 3, 5),)],
-    "finetune.course": lambda a: [(bundled.finetuning(),)],
+    "finetune.course": lambda a: [(result,) for result in bundled.finetuning().values()],
+    "finetune.similarity": lambda a: [(np.array([1.0, 0.9, 0.4]),)],
     "input.token_strips": lambda a: [(input_embeddings.parts(a.trace)[:, 3], input_embeddings.PARTS)],
     "input.sequence_strips": lambda a: [(input_embeddings.parts(a.trace), input_embeddings.PARTS, a.trace.wordpieces)],
     "input.similarities": lambda a: [

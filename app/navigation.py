@@ -13,6 +13,7 @@ from app.views import (
     lessons,
     mask,
     nextsentence,
+    papers,
     probes,
     start,
     states,
@@ -42,7 +43,15 @@ PAGES = {
     "Learn": [
         PageEntry(
             "Lessons", ":material/quiz:", "lessons", "Predict first; then the model answers.", lessons.page, ("model",)
-        )
+        ),
+        PageEntry(
+            "Papers",
+            ":material/article:",
+            "papers",
+            "What did they find, and does this model?",
+            papers.page,
+            ("model",),
+        ),
     ],
     "Look": [
         PageEntry("Input", ":material/input:", "input", "How does text become numbers?", input.page),

@@ -25,6 +25,7 @@ from probes import bundled, heads, lessons, nextsentence, training_replay
 from probes.finetuning.results import FinetuningResult
 from probes.nextsentence import evidence
 from probes.probing import experiment, results, splits, treebank
+from probes.reader.sense_examples import sense_examples as sense_examples_of
 from probes.states import corpus_index, neighbours
 from probes.states import token_contexts as contexts
 
@@ -197,6 +198,11 @@ def dataset(name: str, content: bytes | None) -> treebank.Treebank:
     )
 
 
+def sense_examples() -> dict[str, dict[str, list[str]]]:
+    """Ambiguous words of the reader, their senses and sentences."""
+    return DATASETS.get("senses", lambda: sense_examples_of(dataset(experiment.READER, None).sentences))
+
+
 def datasets(files: tuple[tuple[str, str, bytes], ...]) -> tuple[treebank.Treebank, int]:
     """Uploaded files as one data set, (split, name, content) each; and how many sentences stand in two of them."""
 
@@ -219,13 +225,13 @@ def file_content(path: Path, read: Callable[[Path], T]) -> T | None:
     return jobs.patiently(content)
 
 
-def probing_results() -> list[results.ProbingResult]:
-    """The probing experiments that come with the project: something true to show before the first order."""
+def probing_results() -> dict[str, results.ProbingResult]:
+    """The probing experiments that come with the project, by slug: something true to show before the first order."""
     return ANSWERS.get("bundled probing results", bundled.probing)
 
 
-def finetuning_example() -> FinetuningResult:
-    """The fine-tuning that comes with the project, for the same reason."""
+def finetuning_results() -> dict[str, FinetuningResult]:
+    """The fine-tunings that come with the project, for the same reason."""
     return ANSWERS.get("bundled fine-tuning", bundled.finetuning)
 
 

@@ -1,6 +1,5 @@
 """States for probes against transformers in plain batches, and all layers' probes against scikit-learn's."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,13 +17,12 @@ import model
 from bench.timing import AS_USED, SAME, Row, compare
 from model import Bert
 from model.trace import batches_by_length
-from probes.probing import features, tasks, treebank
+from probes.probing import experiment, features, tasks, treebank
 from probes.probing.alignment import align
 from probes.probing.examples import build_examples
 from probes.probing.linear import LinearProbe
 
-SENTENCES = 2000
-EXAMPLES = 30_000
+EXAMPLES = 30_000  # more than the reader has: all its words
 PLAIN = 32  # sentences a batch, in the order they come
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = """
@@ -54,11 +52,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 def rows() -> Iterator[Row]:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    folder = Path(os.environ.get("BERTSCOPE_DATA", ROOT.parent / "shared" / "data")) / "treebank"
-    if not folder.is_dir():
-        print(f"  needs a Universal Dependencies treebank in {folder} (BERTSCOPE_DATA names another place)")
-        return
-    sentences = treebank.read(folder).sentences
+    sentences = experiment.reader().sentences
     english = model.load("english")
     yield from _extraction(english, sentences)
     yield _probing(english, sentences)
@@ -66,7 +60,7 @@ def rows() -> Iterator[Row]:
 
 
 def _extraction(bert: Bert, sentences: tuple[treebank.Sentence, ...]) -> Iterator[Row]:
-    encodings = [aligned.encoding for aligned in align(bert, sentences[:SENTENCES]).sentences]
+    encodings = [aligned.encoding for aligned in align(bert, sentences).sentences]
     spans = np.array(
         [(row, position, position + 1) for row, encoding in enumerate(encodings) for position in range(len(encoding))]
     )

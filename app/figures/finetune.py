@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
 import pandas as pd
 
 from app.figures import theme
@@ -69,6 +70,30 @@ def course(result: FinetuningResult) -> Figure:
         "legend": {"y": -0.2, "yanchor": "top"},
     }
     return theme.apply({"data": traces, "layout": layout}, 440)
+
+
+def similarity(cka: np.ndarray) -> Figure:
+    """How alike the states of each layer are before and after, embeddings first."""
+    layers = list(range(len(cka)))
+    bars = {
+        "type": "bar",
+        "x": layers,
+        "y": cka.tolist(),
+        "marker": {"color": theme.ACCENT},
+        "text": [f"{value:.2f}" for value in cka],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": "layer %{x}: %{y:.3f}<extra></extra>",
+    }
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer"},
+            "tickvals": layers,
+            "ticktext": ["embed." if layer == 0 else str(layer) for layer in layers],
+        },
+        "yaxis": {"title": {"text": "CKA, before and after"}, "range": [min(0.0, float(cka.min())), 1.12], "nticks": 6},
+    }
+    return theme.apply({"data": [bars], "layout": layout}, 360)
 
 
 def _interval(step: float, score: Sequence[float], colour: str) -> dict:

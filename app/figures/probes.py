@@ -172,6 +172,69 @@ def mixed(mix: LayerMixture) -> Figure:
     return _by_layer([bars], mix.layers, "weight in the mix", 320, {"shapes": marks})
 
 
+def centres(rows: pd.DataFrame) -> Figure:
+    """A line a task: the centre of gravity of its mix with its interval, the expected layer, and the best single layer."""
+    names = [theme.escape(task) for task in rows["task"]]
+    centre = {
+        "type": "scatter",
+        "x": rows["center"].tolist(),
+        "y": names,
+        "mode": "markers",
+        "name": "centre of gravity",
+        "marker": {"size": 13, "color": theme.ACCENT},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": (rows["high"] - rows["center"]).tolist(),
+            "arrayminus": (rows["center"] - rows["low"]).tolist(),
+            "color": theme.ACCENT,
+            "thickness": 2,
+        },
+        "hovertemplate": "%{y}: %{x:.2f}<extra>centre of gravity</extra>",
+    }
+    defined = rows[rows["expected"].notna()]
+    others = [
+        (
+            defined["expected"],
+            defined["task"],
+            "expected layer",
+            {"symbol": "diamond", "color": theme.HIGHLIGHT, "size": 10},
+        ),
+        (
+            rows["layer"],
+            rows["task"],
+            "best single layer",
+            {"symbol": "circle-open", "color": theme.CATEGORIES[2], "size": 12, "line": {"width": 2}},
+        ),
+    ]
+    traces = [centre] + [
+        {
+            "type": "scatter",
+            "x": layers.tolist(),
+            "y": [theme.escape(task) for task in tasks],
+            "mode": "markers",
+            "name": name,
+            "marker": marker,
+            "hovertemplate": f"%{{y}}: %{{x:.2f}}<extra>{name}</extra>",
+        }
+        for layers, tasks, name, marker in others
+    ]
+    last = max(int(rows["layer"].max()), int(np.ceil(rows["high"].max())))
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer"},
+            "range": [-0.3, last + 0.3],
+            "tickvals": list(range(last + 1)),
+            "ticktext": [layer_name(layer) for layer in range(last + 1)],
+            "showgrid": True,
+            "gridcolor": theme.GRID,
+        },
+        "yaxis": {"autorange": "reversed", "type": "category", "categoryarray": names, "categoryorder": "array"},
+        "legend": {"y": -0.16, "yanchor": "top"},
+    }
+    return theme.apply({"data": traces, "layout": layout}, 34 * len(rows) + 130)
+
+
 def confusion(counted: Sequence[Sequence[int]], classes: Sequence[str]) -> Figure:
     """Which label was predicted for which, (true, predicted): a row for each true label, as shares of the row."""
     counts, fractions, frequent = _most_frequent(np.array(counted))

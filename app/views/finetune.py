@@ -6,6 +6,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from app import jobs, layout, limits, session
+from app.figures import attention as grids
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
 from app.widgets import confusion, dataset, experiment_page, model_name
@@ -14,13 +15,16 @@ from app.widgets.experiment_page import Experiment, ListedResult
 from model import CheckpointError
 from model.finetuning import default_learning_rate
 from probes.finetuning import apply, experiment
+from probes.finetuning.change import ModelChange
 from probes.finetuning.results import FinetuningResult, table
-from probes.probing.experiment import REVIEWS
+from probes.probing.experiment import READER
 from probes.results import RESULT
 
+EPOCHS = 4  # over the reader's sentences: a minute on a laptop
 SENTENCE_A = "The bread was fresh, but the waiter was rude."
 SENTENCE_B = "We liked the food and not the service."
-SIDES = {"course": "What it learned", "mistakes": "Mistakes", "try": "Try it"}
+SIDES = {"course": "What it learned", "changed": "What changed inside", "mistakes": "Mistakes", "try": "Try it"}
+FIRST_TASKS = ("label", "topic")  # the first of these that the data have is the one to begin with
 
 
 def page() -> None:
@@ -31,7 +35,7 @@ def page() -> None:
 def _form() -> None:
     """Data, task and model in, a job out."""
     first, second, third = st.columns(3)
-    chosen = dataset.choose(first, "Labelled texts", REVIEWS, "labelled")
+    chosen = dataset.choose(first, "Labelled texts", READER, "labelled")
     if chosen is None:
         return
     titles = {task.name: task.title for task in experiment.available(chosen.treebank.sentences)}
@@ -39,14 +43,14 @@ def _form() -> None:
         "What to tell of each sentence, pair or word",
         list(titles),
         format_func=titles.__getitem__,
-        index=list(titles).index("label") if "label" in titles else 0,
+        index=next((list(titles).index(name) for name in FIRST_TASKS if name in titles), 0),
     )
     free = model_name.free_name(f"{_stem(session.bert().info.name)}-tuned")
     name = third.text_input("Name of the new model", free, key=f"tuned-name-{free}", max_chars=40)
     button, more, note = st.columns([1.2, 1.2, 4], vertical_alignment="center")
     with more, st.popover("More settings", icon=":material/tune:"):
         settings = {
-            "epochs": st.number_input("Passes over the texts (epochs)", 1, limits.FINETUNING_EPOCHS, 10),
+            "epochs": st.number_input("Passes over the texts (epochs)", 1, limits.FINETUNING_EPOCHS, EPOCHS),
             "limit": st.number_input("Examples to learn from", 10, limits.FINETUNING_EXAMPLES, 1000, step=100),
             "learning_rate": st.number_input(
                 "Learning rate", 1e-6, 1e-2, default_learning_rate(session.bert()), step=1e-5, format="%g"
@@ -77,8 +81,7 @@ def _stem(name: str) -> str:
 
 
 def _bundled() -> dict[str, ListedResult[FinetuningResult]]:
-    result = session.finetuning_example()
-    return {"example": ListedResult(f"{result.name} (example)", result)}
+    return {slug: ListedResult(f"{result.name} (shipped)", result) for slug, result in session.finetuning_results().items()}
 
 
 def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
@@ -96,6 +99,8 @@ def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
     side = choice("Show", SIDES, "learned")
     if side == "course":
         _learned(result)
+    elif side == "changed":
+        _changed(result)
     elif side == "mistakes":
         _mistakes(result)
     else:
@@ -131,6 +136,37 @@ def _course(result: FinetuningResult, key: str) -> None:
         + "Bars are 95 % intervals.",
         alt=f"Accuracy by training step. At the end: {reached}.",
     )
+
+
+def _changed(result: FinetuningResult) -> None:
+    """Before and after: which layers say something else, which heads look elsewhere."""
+    if not result.change:
+        st.info("This result does not say what changed inside; one made now does.")
+        return
+    changed = ModelChange.parse(result.change)
+    frozen, tuned = result.scores["frozen"][0], result.scores["finetuned"][0]
+    st.caption(
+        f"With BERT frozen {frozen:.0%} of the test examples were right already, fine-tuned {tuned:.0%}: what changed below "
+        f"is what the {100 * (tuned - frozen):+.0f} points took."
+    )
+    left, right = st.columns(2, gap="large")
+    layer, head = changed.head
+    with left:
+        layout.chart(
+            figures.similarity(changed.cka),
+            key="changed-layers",
+            finding=f"Layer {changed.layer} changed most: its states before and after are alike by "
+            f"{changed.cka[changed.layer]:.2f} (CKA; 1 is the same), those of the embeddings by {changed.cka[0]:.2f}.",
+            alt="CKA by layer: " + ", ".join(f"{value:.2f}" for value in changed.cka),
+        )
+    with right:
+        layout.chart(
+            grids.grid(changed.attention, "moved", (layer, head)),
+            key="changed-heads",
+            finding=f"Head {head + 1} of layer {layer + 1} (framed) moved most: {changed.attention[layer, head]:.0%} of its "
+            f"attention goes elsewhere than before, on average over all heads {changed.mean_attention:.0%}.",
+            alt=f"Share of attention that moved, by head; most in layer {layer + 1} head {head + 1}.",
+        )
 
 
 def _mistakes(result: FinetuningResult) -> None:

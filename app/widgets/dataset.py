@@ -1,5 +1,6 @@
 """Labelled sentences as a reader chooses them: a data set that comes with the project, one file, or three."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from probes.probing.treebank import Treebank
 
 # of each data set that comes with the project, a title and one line; one without them is offered under its own name
 BUNDLED = {
+    "reader": ("The reader", "150 short texts of everyday English, written and annotated by hand for this project."),
+    "pairs": ("Pairs: does B follow from A?", "600 pairs of sentences: follows, contradicts, unrelated."),
     "smallworld": ("The small world", "Stories of a grammar, with every tag and every tree known."),
     "reviews": ("Short reviews, good or bad", "Single sentences with one label each."),
-    "reader": ("The reader", "150 short texts of everyday English, annotated by hand."),
 }
 ONE, THREE = "upload", "splits"
 UPLOADS = {ONE: "A file I upload", THREE: "Three files I upload"}
@@ -38,9 +40,11 @@ class ChosenDataset:
     files: dict[str, bytes]
 
 
-def choose(column: DeltaGenerator, label: str, default: str, key: str) -> ChosenDataset | None:
+def choose(
+    column: DeltaGenerator, label: str, default: str, key: str, offered: Sequence[str] = tuple(experiment.BUNDLED_DATA)
+) -> ChosenDataset | None:
     """A choice in a column of the page; None as long as there is nothing to work with."""
-    names = [default, *(name for name in experiment.BUNDLED_DATA if name != default)]
+    names = [default, *(name for name in offered if name != default)]
     options = {name: BUNDLED.get(name, (name, ""))[0] for name in names} | UPLOADS
     slug = dropdown(label, options, key, help=FORMATS, column=column)
     if slug in names:

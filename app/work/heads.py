@@ -42,10 +42,13 @@ def corpus_result(folder: Path) -> tuple[int, pd.DataFrame, dict[str, float]]:
     return result["read"], pd.DataFrame(result["table"]), result["even"]
 
 
-def grammar(folder: Path, source: str, sentences: int, name: str) -> Iterator[dict]:
-    """Which head follows which relation in the treebank of this name in the folder, or in the small world without one."""
+def grammar(folder: Path, source: str, sentences: int, data: str = experiment.READER) -> Iterator[dict]:
+    """Which head follows which relation: in data that come with the project, or in the treebank of this name."""
     bert = model.load(source)
-    dataset = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), name) if name else planted(sentences)
+    if data in experiment.BUNDLED_DATA:
+        dataset = planted(sentences) if data == experiment.SMALL_WORLD else experiment.BUNDLED_DATA[data]()
+    else:
+        dataset = treebank.parse((folder / TREEBANK).read_text(encoding="utf-8-sig"), data)
     alignment = align(bert, dataset.sentences[:sentences])
     total = len(alignment.sentences)
     clock = StageClock()
@@ -83,7 +86,9 @@ def grammar_result(folder: Path) -> dependency_relations.RelationCounts:
         correct,
         first_example,
         [
-            dependency_relations.RelationExample(**example | {"words": tuple(example["words"])})
+            dependency_relations.RelationExample(
+                **example | {name: tuple(example[name]) for name in ("words", "heads", "relations")}
+            )
             for example in result["examples"]
         ],
     )

@@ -26,11 +26,11 @@ def order(folder: Path, checkpoint: str, sentences: list[str]) -> Iterator[dict]
 
 
 def benchmark(folder: Path, checkpoint: str, source: str, count: int) -> Iterator[dict]:
-    """A benchmark: `answers.csv` in the folder. `source` is a file there, or the small world."""
+    """A benchmark: `answers.csv` in the folder. `source` is a file there, the reader, or the small world."""
     yield {"fraction": 0.0, "stage": "Loading the model and drawing pairs"}
     bert = model.load(checkpoint)
-    world = source == pairs_benchmark.WORLD
-    texts = pairs_benchmark.world() if world else pairs_benchmark.documents(folder / source)
+    bundled = pairs_benchmark.BUNDLED.get(source)
+    texts = bundled() if bundled else pairs_benchmark.documents(folder / source)
     pairs = pairs_benchmark.sample_pairs(texts, count)
     encodings = pairs_benchmark.encode_pairs(bert, pairs)
     file = folder / "margins.npy"

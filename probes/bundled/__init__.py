@@ -2,13 +2,14 @@
 
 from .stored import (
     DIRECTIONS,
-    PROBED,
+    PROBING_COMMAND,
     STRATEGIES,
     add,
     ceiling,
     command,
     direction_models,
     finetuning,
+    measurements,
     probing,
     results,
     settings,
@@ -16,13 +17,14 @@ from .stored import (
 
 __all__ = [
     "DIRECTIONS",
-    "PROBED",
+    "PROBING_COMMAND",
     "STRATEGIES",
     "add",
     "ceiling",
     "command",
     "direction_models",
     "finetuning",
+    "measurements",
     "probing",
     "results",
     "settings",

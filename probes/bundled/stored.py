@@ -13,12 +13,13 @@ from model import ModelInfo, checkpoint
 
 from ..finetuning.results import FinetuningResult
 from ..masking_strategies import training_runs
-from ..probing.results import ProbingResult
-from ..results import RESULT
+from ..papers import Measurements
+from ..probing.results import ProbingResult, lead
+from .experiments import EXPERIMENTS, FINETUNED_TASKS, FINETUNING, MEASUREMENTS
 
 FOLDER = Path(__file__).parent / "results"
 STRATEGIES, DIRECTIONS = "strategies", "directions"  # the two comparisons
-PROBED = ("english", "english-random", "smallworld")
+PROBING_COMMAND = "python3 -m probes.bundled"  # makes all of `probing` again where weights or data have changed
 COMMAND = "COMMAND"
 CARD = """# Small world, attention {side}
 
@@ -66,14 +67,25 @@ def direction_models() -> dict[str, Path]:
     }
 
 
-def probing() -> list[ProbingResult]:
-    """One small probing experiment on each of PROBED; its command is in each."""
-    return [ProbingResult.read(FOLDER / "probes" / f"{name}.json") for name in PROBED]
+def probing() -> dict[str, ProbingResult]:
+    """The probing experiments by their slugs, the command of each in it; first the one of the English model that says most.
+
+    That is the one in which it is farthest above the best of its baselines.
+    """
+    stored = {one.slug: one.read() for one in EXPERIMENTS}
+    of_english = [one.slug for one in EXPERIMENTS if one.model == "english"]
+    first = max(of_english, key=lambda slug: lead(stored[slug]).points)
+    return {slug: stored[slug] for slug in (first, *(slug for slug in stored if slug != first))}
 
 
-def finetuning() -> FinetuningResult:
-    """One fine-tuning, on the reviews; its command is in it."""
-    return FinetuningResult.read(FOLDER / "finetuning" / RESULT)
+def measurements() -> Measurements:
+    """Heads and states of the English model on the reader, for the cards of papers."""
+    return Measurements.read(MEASUREMENTS)
+
+
+def finetuning() -> dict[str, FinetuningResult]:
+    """The fine-tunings by their slugs; the command of each is in it."""
+    return {task: FinetuningResult.read(FINETUNING / f"{task}.json") for task in FINETUNED_TASKS}
 
 
 def add(folder: Path, name: str, command: str) -> None:

@@ -11,7 +11,7 @@ from model.finetuning import FinetuningConfig
 
 from ..command import ProgressLine, add_data_options, experiment_options
 from ..probing import tasks
-from ..probing.experiment import BUNDLED_DATA, REVIEWS
+from ..probing.experiment import BUNDLED_DATA, READER
 from ..results import RESULT
 from . import experiment
 from .results import FinetuningResult, table
@@ -29,10 +29,10 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--model", default="english", help="a shipped name or a checkpoint folder; NAME:random has random weights"
     )
-    add_data_options(parser, REVIEWS, list(BUNDLED_DATA))
+    add_data_options(parser, READER, list(BUNDLED_DATA))
     parser.add_argument(
         "--task",
-        default="label",
+        default="sentiment",
         choices=names,
         metavar="TASK",
         help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(names)}",

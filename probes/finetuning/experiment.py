@@ -14,7 +14,7 @@ from model import Bert, Encoding, InputError, ModelInfo, hidden_states
 from model.command import quote
 from model.finetuning import FinetunedBert, FinetuningConfig, LabelledInputs, default_learning_rate, finetune, probabilities
 
-from ..probing import baselines, tasks
+from ..probing import baselines, features, tasks
 from ..probing.data import ProbingData
 from ..probing.examples import ProbingExamples, build_examples
 from ..probing.experiment import load_data, load_model, source_options
@@ -23,6 +23,7 @@ from ..probing.tasks import ProbingTask
 from ..probing.treebank import Sentence
 from ..progress import Progress, StageClock
 from ..results import RESULT
+from . import change
 from .results import BASELINES, CONDITIONS, FinetuningResult, card
 
 MAX_NAMED_CLASSES = 4  # labels that are named one by one
@@ -70,6 +71,7 @@ def run(
         "model": bert.info.name,
         "data": dataset.name,
         "digest": dataset.digest,
+        "model_digest": features.digest(bert),
         "task": task,
         "epochs": epochs,
         "learning_rate": config.learning_rate,
@@ -141,6 +143,7 @@ def _finetune(
     result.scores[condition] = [*data.accuracy_with_interval(predicted)]
     if condition == "finetuned":
         result.confusion, result.mistakes = data.confusion(predicted), data.mistakes(predicted)
+        result.change = change.measure(bert, tuned.bert, test.encodings, config.seed).json()
         if out:
             tuned.bert.info = ModelInfo(Path(out).name, card(result, Path(out).name))
             tuned.save(out)

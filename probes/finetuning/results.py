@@ -30,6 +30,7 @@ class FinetuningResult(ExperimentResult):
         "model": str,
         "data": str,
         "digest": str,
+        "model_digest": str,
         "task": str,
         "epochs": int,
         "learning_rate": int | float,
@@ -44,6 +45,8 @@ class FinetuningResult(ExperimentResult):
     confusion: list[list[int]] = field(default_factory=list)  # (gold, predicted) of the fine-tuned model
     mistakes: list[dict[str, Any]] = field(default_factory=list)
     pairs: bool = False  # the label is that of two sentences
+    # what changed on test inputs: "cka" by layer, embeddings first, and "attention" by layer and head
+    change: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -53,6 +56,8 @@ class FinetuningResult(ExperimentResult):
     def check(self) -> None:
         points = [point for curve in self.learning_curves.values() for point in curve]
         if not all(map(_are_numbers, [*points, *self.scores.values(), *self.confusion])):
+            raise TypeError
+        if self.change and not (_are_numbers(self.change["cka"]) and all(map(_are_numbers, self.change["attention"]))):
             raise TypeError
         table(self)
 

@@ -26,6 +26,8 @@ class RelationExample:
     words: tuple[str, ...]
     dependent: int
     head: int
+    heads: tuple[int, ...] = ()  # of the whole tree
+    relations: tuple[str, ...] = ()
 
 
 @dataclass(repr=False)
@@ -49,7 +51,7 @@ class RelationCounts:
 
     def add(self, attention: np.ndarray, sentence: Sentence) -> None:
         """Count one sentence with its tree; attention between its words is (layers, heads, words, words)."""
-        predicted = _predicted_heads(attention)
+        predicted = predicted_heads(attention)
         for word, (head, name) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
             if head == ROOT or name == "punct":
                 continue
@@ -60,7 +62,7 @@ class RelationCounts:
             new = correct & (self.first_example[name] < 0)
             if new.any():
                 self.first_example[name][new] = len(self.examples)
-                self.examples.append(RelationExample(sentence.words, word, head))
+                self.examples.append(RelationExample(sentence.words, word, head, sentence.heads, sentence.relations))
             self.count[name] += 1
             self.offsets[name][head - word] += 1
             self.correct[name] += correct
@@ -104,7 +106,7 @@ class RelationCounts:
         return pd.DataFrame(rows, columns=columns).sort_values("gain", ascending=False, ignore_index=True)
 
 
-def _predicted_heads(attention: np.ndarray) -> np.ndarray:
+def predicted_heads(attention: np.ndarray) -> np.ndarray:
     """The word each attention head predicts as the head of each word: (directions, layers, heads, words)."""
     others = attention * (1 - np.eye(attention.shape[-1], dtype=attention.dtype))
     return np.stack([others.argmax(-1), others.argmax(-2)])

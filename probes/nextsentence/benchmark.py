@@ -23,7 +23,7 @@ NEGATIVE_KINDS = {
 MAX_DOCUMENTS = 5_000  # of a file; more would only make the sampling slower
 WORDS = range(3, 81)  # in a sentence; a shorter or longer one is in no pair
 CANDIDATES = 8  # negative sentences sampled, of which the one nearest in length to the true B is used
-WORLD = "the small world"
+WORLD, READER = "the small world", "the reader"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,16 @@ def documents(source: corpus.Source) -> list[list[str]]:
 def world(seed: int = 1_000_003, count: int = 400) -> list[list[str]]:
     """Stories of the small world, where the order of the sentences is planted; of a seed that trained no model."""
     return [[sentence.text for sentence in story.sentences] for story in smallworld.stories(seed, count)]
+
+
+def reader() -> list[list[str]]:
+    """The texts of the reader, eight sentences each."""
+    from ..reader import compact_form
+
+    return [[sentence.text for sentence in text.sentences] for text in compact_form.read().texts]
+
+
+BUNDLED = {WORLD: world, READER: reader}
 
 
 def sample_pairs(texts: Sequence[Sequence[str]], count: int, seed: int = 0) -> list[BenchmarkPair]:

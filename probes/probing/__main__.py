@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--model", default="english", help="a shipped name or a checkpoint folder; NAME:random has random weights"
     )
-    add_data_options(parser, experiment.SMALL_WORLD, list(experiment.BUNDLED_DATA))
+    add_data_options(parser, experiment.READER, list(experiment.BUNDLED_DATA))
     parser.add_argument(
         "--task",
         default="upos",

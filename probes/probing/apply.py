@@ -7,7 +7,7 @@ import torch
 
 from model import Bert, Encoding, InputError
 
-from . import features
+from . import features, tasks
 from .alignment import align_one
 from .results import ProbingResult, array_from_json
 from .structural import distances, predicted_edges
@@ -86,14 +86,15 @@ def _probabilities(result: ProbingResult, layer: int, inputs: torch.Tensor) -> n
 
 
 def _predict_partners(result: ProbingResult, states: np.ndarray, layers: list[int], units: list[str]) -> ProbePredictions:
-    """For a task about pairs: the word with which each word most probably has an edge."""
+    """For a task about pairs: the word that most probably belongs to each word."""
     count = len(units)
     if count < 2:
         raise InputError(f"The text has {count} word; a probe of pairs needs two.")
     pairs = np.array([(word, partner) for word in range(count) for partner in range(count)])
+    partner = result.classes.index(tasks.find(result.settings["task"]).partner)
     labels, confidence = [], []
     for index, layer in enumerate(layers):
-        edge = _probabilities(result, layer, features.combine(states[index], pairs))[:, result.classes.index("edge")]
+        edge = _probabilities(result, layer, features.combine(states[index], pairs))[:, partner]
         matrix = np.where(np.eye(count, dtype=bool), -1.0, edge.reshape(count, count))  # (word, partner)
         labels.append([units[partner] for partner in matrix.argmax(-1)])
         confidence.append(matrix.max(-1))

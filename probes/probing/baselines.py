@@ -13,14 +13,18 @@ def majority(train: np.ndarray, test: np.ndarray) -> float:
 
 
 def word_type(train: np.ndarray, train_types: np.ndarray, test: np.ndarray, test_types: np.ndarray) -> float:
-    """Accuracy of predicting each word type's most frequent label, and the most frequent of all for unknown types."""
+    """Accuracy of `word_type_labels`."""
+    return float(np.mean(word_type_labels(train, train_types, test_types) == test))
+
+
+def word_type_labels(train: np.ndarray, train_types: np.ndarray, test_types: np.ndarray) -> np.ndarray:
+    """Each word type's most frequent label, and the most frequent of all for unknown types: (test examples,)."""
     counts: dict[str, Counter] = defaultdict(Counter)
     for label, form in zip(train.tolist(), train_types.tolist(), strict=True):
         counts[form][label] += 1
     label_of_type = {form: labels.most_common(1)[0][0] for form, labels in counts.items()}
     most_frequent = Counter(train.tolist()).most_common(1)[0][0]
-    predicted = [label_of_type.get(form, most_frequent) for form in test_types.tolist()]
-    return float(np.mean(np.array(predicted) == test))
+    return np.array([label_of_type.get(form, most_frequent) for form in test_types.tolist()])
 
 
 def control_labels(word_types: np.ndarray, train: np.ndarray, seed: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from model import Bert, Encoding, InputError
 from .alignment import align, align_one
 from .splits import assign_splits
 from .tasks import N_PREVIOUS, ProbingTask
-from .treebank import Sentence
+from .treebank import Sentence, has_fixed_split, passages
 
 Span = tuple[int, int]  # the wordpieces from the first up to, not with, the second
 
@@ -66,7 +66,9 @@ def build_examples(
     bert: Bert, sentences: Sequence[Sentence], task: ProbingTask, seed: int = 0, limit: int = 30_000
 ) -> ProbingExamples:
     """The labelled spans of a task, at most `limit` to train on, a sixth as many to tune and a third to test on."""
-    rng = np.random.default_rng(seed)
+    # where the source fixes the split, all seeds read the same sentences: they differ in control task and random weights
+    rng = np.random.default_rng(0 if has_fixed_split(sentences) else seed)
+    sentences = passages(sentences, task.passage) if task.passage > 1 else sentences
     remaining = {"train": limit, "dev": max(limit // 6, 1), "test": max(limit // 3, 1)}
     assignment = assign_splits(sentences, seed)
     inputs: list[tuple[Sentence, Encoding]] = []

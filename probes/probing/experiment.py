@@ -1,8 +1,8 @@
 """One probing experiment from data to result: a generator of progress, for the page and the command line alike.
 
-It is repeated under several seeds: split, control task and random-init copy are drawn anew for each. Every layer is
-written to the result file as soon as it is done, with its baselines beside it. Run again in the same folder, it goes on
-after the last finished layer.
+It is repeated under several seeds: control task, random-init copy and, where the data do not fix it, the split are drawn
+anew for each. Every layer is written to the result file as soon as it is done, with its baselines beside it. Run again in
+the same folder, it goes on after the last finished layer.
 """
 
 import re
@@ -29,10 +29,10 @@ from .results import ProbingResult, array_to_json, counts_to_json
 from .treebank import Treebank
 
 PROBES = ("linear", "rank", "hidden")
-SMALL_WORLD, REVIEWS = "smallworld", "reviews"
+READER, PAIRS, SMALL_WORLD, REVIEWS = "reader", "pairs", "smallworld", "reviews"  # the data that come with the project
 RANDOM = ":random"  # behind the name of a model: its architecture with random weights
 RESAMPLES = 20  # bootstrap samples of the scalar mix, over all seeds
-PAIRS = "{} holds pairs of sentences; a probe reads single ones, and fine-tuning reads pairs."
+NOT_SINGLE = "{} holds pairs of sentences; a probe reads single ones, and fine-tuning reads pairs."
 
 
 def run(
@@ -81,7 +81,7 @@ def run(
     dataset, trained = load_data(folder, data, files), load_model(model.removesuffix(RANDOM))
     bert = trained.random_init_copy(seed) if model.endswith(RANDOM) else trained
     if dataset.pairs:
-        raise InputError(PAIRS.format(dataset.name))
+        raise InputError(NOT_SINGLE.format(dataset.name))
     numbers = parse_layers(layers, bert.config.num_hidden_layers)
     typed = command(settings | files)
     settings |= {
@@ -90,6 +90,7 @@ def run(
         "weights_seed": None if bert is trained else seed,
         "data": dataset.name,
         "digest": dataset.digest,
+        "split": "fixed" if treebank.has_fixed_split(dataset.sentences) else "drawn",
     }
     result = ProbingResult.resume(folder / RESULT, settings, typed)
     probe_layers = structural_experiment.layers if task == "tree" else _layers
@@ -135,12 +136,24 @@ def small_world(seed: int = 0, stories: int = 600) -> Treebank:
     return treebank.parse("".join(story.conllu() for story in smallworld.stories(seed, stories)), "small world.conllu")
 
 
+def reader() -> Treebank:
+    """150 short texts of everyday English, written and annotated for this project, in their fixed split."""
+    from probes.reader import compact_form
+
+    return compact_form.read().treebank()
+
+
+def pairs() -> Treebank:
+    """600 pairs of sentences: does B follow from A, contradict it, or neither?"""
+    return treebank.read(Path(__file__).parents[1] / "bundled" / "reader" / "pairs.csv")
+
+
 def reviews() -> Treebank:
     """Short reviews written for this project, labelled good or bad."""
     return treebank.read(Path(__file__).parents[1] / "bundled" / "reviews.csv")
 
 
-BUNDLED_DATA = {SMALL_WORLD: small_world, REVIEWS: reviews}
+BUNDLED_DATA = {READER: reader, PAIRS: pairs, SMALL_WORLD: small_world, REVIEWS: reviews}
 
 
 def parse_layers(text: str, count: int) -> list[int]:
@@ -176,7 +189,9 @@ def _layers(
 ) -> Iterator[tuple[float, str]]:
     """One seed of the experiment: yield (fraction of it, stage), add a row a layer to the result and write it."""
     settings = result.settings
-    mix_is_due = settings["mix"] and len(layers) > 1 and str(seed) not in result.mix
+    # where the split is fixed every seed would mix the same examples
+    mixes = settings["split"] == "drawn" or seed == settings["seed"]
+    mix_is_due = settings["mix"] and mixes and len(layers) > 1 and str(seed) not in result.mix
     if result.finished_layers(seed) >= set(layers) and not mix_is_due:
         return
     examples = build_examples(bert, dataset.sentences, tasks.find(settings["task"]), seed, settings["limit"])
@@ -207,7 +222,8 @@ def _layers(
             result.write(folder / RESULT)
     if mix_is_due:
         yield 0.87, "Mixing the layers"
-        result.mix[str(seed)] = _scalar_mix(data, states, layers, -(-RESAMPLES // settings["seeds"]))
+        seeds = settings["seeds"] if settings["split"] == "drawn" else 1
+        result.mix[str(seed)] = _scalar_mix(data, states, layers, -(-RESAMPLES // seeds))
         result.write(folder / RESULT)
 
 

@@ -91,22 +91,20 @@ def extract_with_baseline(
     folder: Path,
 ) -> Iterator[tuple[float, str]]:
     """States of the model and of its random-init copy, to files that a resumed run uses again; yields (fraction, stage)."""
-    key = hashlib.sha256(spans.tobytes() + str([pooling, *layers, digest(bert), digest(random_init)]).encode())
-    for encoding in encodings:
-        key.update(str(encoding.ids).encode())
-    key_file = folder / "states-key.txt"  # what the files are of: those of another seed must not be used for these
-    if not key_file.is_file() or key_file.read_text(encoding="ascii") != key.hexdigest():
-        for outdated in folder.glob("states-*"):
-            outdated.unlink()
-        files.write_text(key_file, key.hexdigest())
+    inputs = hashlib.sha256(spans.tobytes() + str([pooling, *layers, *(encoding.ids for encoding in encodings)]).encode())
     for number, (name, source) in enumerate((("model", bert), ("random_init", random_init))):
-        file = states_file(folder, name)
+        file, key_file = states_file(folder, name), folder / f"states-{name}.key"
+        # what the file is of: that of another seed must not be used for this one, unless it read the same
+        key = f"{inputs.hexdigest()} {digest(source)}"
+        if file.is_file() and key_file.is_file() and key_file.read_text(encoding="ascii") == key:
+            continue
         stage = "Reading the sentences" + ("" if name == "model" else " with random weights")
-        if not file.is_file():
-            temporary = folder / f"states-{name}-new.npy"
-            for fraction in extract(source, encodings, spans, pooling, layers, temporary):
-                yield (number + fraction) / 2, stage
-            files.replace(temporary, file)
+        temporary = folder / f"states-{name}-new.npy"
+        key_file.unlink(missing_ok=True)
+        for fraction in extract(source, encodings, spans, pooling, layers, temporary):
+            yield (number + fraction) / 2, stage
+        files.replace(temporary, file)
+        files.write_text(key_file, key)
 
 
 def states_file(folder: Path, name: str) -> Path:

@@ -1,6 +1,7 @@
 """The result of a probing experiment: what was probed, how, and everything that was measured."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ COLUMNS = {
     ),
     "tree": ("uuas", "low", "high", "root", "distance", "depth", "random_init", "chain"),
 }
+BASELINES = {"labels": ("random_init", "control", "word_type", "majority"), "tree": ("random_init", "chain")}
 CODE_LENGTHS = ("code_length", "control_code_length", "uniform_code_length")
 LABEL_KEYS = {"label", "count", "precision", "recall", "f1"}
 MISTAKE_KEYS = {"text", "second", "word", "label", "predicted"}
@@ -53,6 +55,7 @@ class ProbingResult(ExperimentResult):
         "seeds": int,
         "model_digest": str,
         "weights_seed": int | None,
+        "split": str,  # fixed by the source, or drawn for each seed
     }
     SIZES: ClassVar[frozenset[str]] = frozenset({"train", "dev", "test", "skipped"})
 
@@ -84,7 +87,7 @@ class ProbingResult(ExperimentResult):
             not rows.empty,
             all(np.isfinite(list(row.values())).all() for row in self.rows),
             all(np.array(matrix).shape == (len(self.classes),) * 2 for matrix in self.confusion.values()),
-            all(set(by_layer) == layers for by_layer in (self.confusion, self.mistakes, self.labels) if by_layer),
+            all(set(by_layer) <= layers for by_layer in (self.confusion, self.mistakes, self.labels)),
             all(set(scores) >= LABEL_KEYS for by_label in self.labels.values() for scores in by_label),
             all(set(mistake) >= MISTAKE_KEYS for mistakes in self.mistakes.values() for mistake in mistakes),
             all(set(example) >= {"words", "heads", "relations"} for example in self.examples),
@@ -214,6 +217,47 @@ def best_row(result: ProbingResult) -> pd.Series:
     """The row of `table` whose score is highest, of equals the lowest layer; the score is in "score" for either kind."""
     rows = table(result).assign(score=lambda rows: rows[SCORE[result.kind]])
     return rows.iloc[rows["score"].argmax()]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How far the best layer is above the best of its baselines, in points."""
+
+    baseline: str  # random_init, control, word_type, majority or chain
+    value: float  # its score
+    points: float
+
+
+def lead(result: ProbingResult) -> Lead:
+    """The best layer against everything that knows less than it should."""
+    best = best_row(result)
+    name = max(BASELINES[result.kind], key=lambda baseline: best[baseline])
+    return Lead(name, float(best[name]), 100 * float(best["score"] - best[name]))
+
+
+def centres_of_gravity(stored: Sequence[ProbingResult]) -> pd.DataFrame:
+    """One row a task, the lowest centre first: task, center, low, high, expected, layer, score, random_init.
+
+    layer is the best single one; Tenney et al. (2019), figure 2.
+    """
+    rows = []
+    for result in stored:
+        if result.mix:
+            mix, best = mixture(result), best_row(result)
+            rows.append(
+                {
+                    "task": result.title,
+                    "center": mix.center_of_gravity,
+                    "low": mix.low,
+                    "high": mix.high,
+                    "expected": mix.expected,
+                    "layer": int(best["layer"]),
+                    "score": float(best["score"]),
+                    "random_init": float(best["random_init"]),
+                }
+            )
+    columns = ["task", "center", "low", "high", "expected", "layer", "score", "random_init"]
+    return pd.DataFrame(rows, columns=columns).sort_values("center", ignore_index=True)
 
 
 def shortest_code(result: ProbingResult) -> pd.Series:

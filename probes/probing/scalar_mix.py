@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-MAX_EXAMPLES = 4000
+MAX_EXAMPLES = 1500
 MAX_ITER = 60
 PENALTY = 1e-3
 MIN_GAIN = 0.005  # of accuracy from all layers over the first: with less an expected layer is not defined

@@ -6,7 +6,7 @@ The order of constituents under the top node becomes, without constituents, the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,16 @@ CONTENT_UPOS = {"NOUN", "VERB", "ADJ", "PROPN", "ADV"}
 def label(sentences: Sequence[Sentence], rng: np.random.Generator) -> LabelledSentences:
     """The label in the file."""
     yield from ((sentence, sentence.label) if sentence.label else None for sentence in sentences)
+
+
+def annotation(name: str) -> Callable[[Sequence[Sentence], np.random.Generator], LabelledSentences]:
+    """What the source says of the whole sentence under this name."""
+
+    def labels(sentences: Sequence[Sentence], rng: np.random.Generator) -> LabelledSentences:
+        for sentence in sentences:
+            yield (sentence, sentence.annotations[name]) if name in sentence.annotations else None
+
+    return labels
 
 
 def length(sentences: Sequence[Sentence], rng: np.random.Generator) -> LabelledSentences:

@@ -14,6 +14,7 @@ from .treebank import ROOT, Sentence
 N_PREVIOUS = 50  # the most frequent tokens, between which the task "the token before" distinguishes
 DISTANCES = ("1", "2", "3", "4", "5", "6 and more")
 MAX_DEPTH = 6
+PASSAGE = 4  # sentences in which two mentions are looked for
 
 Labels = Iterator[tuple[tuple[int, ...], str]]  # the words (or wordpieces) of an example, and its label
 
@@ -27,6 +28,8 @@ class ProbingTask:
     unit: str  # token, pair, piece or sentence
     needs: str  # the field of Sentence it reads; "words" where text is enough
     label: Callable  # (Sentence, rng), for a piece (Encoding), for a sentence (Sentences, rng) -> their labels
+    passage: int = 1  # sentences of a text that are read together
+    partner: str = ""  # of pairs: the label that says that the two belong together
 
 
 def _upos(sentence: Sentence, rng: np.random.Generator) -> Labels:
@@ -62,6 +65,31 @@ def _feature(name: str) -> Callable[[Sentence, np.random.Generator], Labels]:
 
 def _tag(sentence: Sentence, rng: np.random.Generator) -> Labels:
     yield from (((word,), tag) for word, tag in enumerate(sentence.tags))
+
+
+def _mark(name: str) -> Callable[[Sentence, np.random.Generator], Labels]:
+    """The words that have a mark of this name, with the mark as their label."""
+
+    def labels(sentence: Sentence, rng: np.random.Generator) -> Labels:
+        yield from (((word,), mark) for word, mark in enumerate(getattr(sentence, name)) if mark)
+
+    return labels
+
+
+def _coreference(sentence: Sentence, rng: np.random.Generator) -> Labels:
+    """Each mention with the last one of its chain before it, and with one of another chain before it.
+
+    The two words of a pair are never the same form: who compares spellings knows nothing.
+    """
+    forms = [word.lower() for word in sentence.words]
+    mentions = [word for word, chain in enumerate(sentence.chains) if chain]
+    for position, mention in enumerate(mentions):
+        before = [word for word in mentions[:position] if forms[word] != forms[mention]]
+        same = [word for word in before if sentence.chains[word] == sentence.chains[mention]]
+        other = [word for word in before if sentence.chains[word] != sentence.chains[mention]]
+        if same and other:
+            yield (mention, same[-1]), "same"
+            yield (mention, int(rng.choice(other))), "another"
 
 
 def _edge(sentence: Sentence, rng: np.random.Generator) -> Labels:
@@ -114,9 +142,16 @@ TASKS = {
         ProbingTask("depth", "depth in the tree", "token", "heads", _depth),
         ProbingTask("number", "number", "token", "feats", _feature("Number")),
         ProbingTask("tense", "tense", "token", "feats", _feature("Tense")),
-        ProbingTask("edge", "is there an edge?", "pair", "heads", _edge),
+        ProbingTask("entity", "type of the name", "token", "entities", _mark("entities")),
+        ProbingTask("sense", "sense of an ambiguous word", "token", "senses", _mark("senses")),
+        ProbingTask("edge", "is there an edge?", "pair", "heads", _edge, partner="edge"),
+        ProbingTask(
+            "coreference", "do two words mean the same one?", "pair", "chains", _coreference, PASSAGE, partner="same"
+        ),
         ProbingTask("tag", "the file's label of each word", "token", "tags", _tag),
         ProbingTask("label", "the file's label of each sentence or pair", "sentence", "label", sentence_tasks.label),
+        ProbingTask("sentiment", "sentiment", "sentence", "sentiment", sentence_tasks.annotation("sentiment")),
+        ProbingTask("topic", "topic of the text", "sentence", "topic", sentence_tasks.annotation("topic")),
         ProbingTask("length", "sentence length", "sentence", "words", sentence_tasks.length),
         ProbingTask("treedepth", "depth of the tree", "sentence", "heads", sentence_tasks.tree_depth),
         ProbingTask("top", "what hangs on the root", "sentence", "heads", sentence_tasks.top),
@@ -146,11 +181,9 @@ def available(sentences: Sequence[Sentence]) -> list[ProbingTask]:
     """The tasks that these sentences have annotation for; pairs of sentences have one, their own label."""
     if any(sentence.second for sentence in sentences[:1000]):
         return [TASKS["label"]]
-    present = {
-        name
-        for name in ("upos", "feats", "heads", "relations", "tags", "label", "words")
-        if any(
-            any(value) if name == "feats" else value for value in (getattr(sentence, name) for sentence in sentences[:1000])
-        )
-    }
-    return [task for task in TASKS.values() if task.needs in present]
+    return [task for task in TASKS.values() if any(_annotated(sentence, task.needs) for sentence in sentences[:1000])]
+
+
+def _annotated(sentence: Sentence, needs: str) -> bool:
+    """Whether a sentence has the field, or the annotation, that a task reads."""
+    return any(getattr(sentence, needs, ())) or needs in sentence.annotations

@@ -2,9 +2,10 @@
 
 import csv
 import hashlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "de
 WORD_COLUMNS = ("token", "word", "form")
 LINE_END = re.compile(r"\r?\n")  # str.splitlines also cuts at U+2028, U+0085, form feeds …, which stand inside words
 DOCUMENT = re.compile(r"#\s*newdoc\b")
+ANNOTATION = re.compile(r"#\s*(sentiment|topic|text)\s*=\s*(\S.*?)\s*$")  # of a whole sentence, in a comment
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Sentence:
     split: str = ""  # train, dev or test, where the source says so
     second: tuple[str, ...] = ()  # the words of sentence B, where the label is that of a pair
     document: str = ""  # the document it stands in, where the source names documents
+    entities: tuple[str, ...] = ()  # type of the entity each word is part of, "" outside
+    chains: tuple[str, ...] = ()  # coreference chain of each word that heads a mention, "" elsewhere; of one document
+    senses: tuple[str, ...] = ()  # sense of each ambiguous word, "" elsewhere
+    annotations: Mapping[str, str] = field(default_factory=dict)  # sentiment, topic … of the whole sentence
 
     def __len__(self) -> int:
         return len(self.words)
@@ -144,16 +150,20 @@ def _digest(text: str) -> str:
 def conllu(lines: Iterable[str], name: str = "the text") -> Iterator[Sentence]:
     """Sentences of a Universal Dependencies treebank: ten columns a word, a blank line after each sentence."""
     rows: list[list[str]] = []
+    annotations: dict[str, str] = {}
     start, document, documents = 1, "", 0
     for number, line in enumerate([*lines, ""], 1):
         if not line.strip():
             if rows:
-                yield replace(_tree(rows, start, name), document=document)
-            rows = []
+                yield replace(_tree(rows, start, name), document=document, annotations=annotations)
+            rows, annotations = [], {}
         elif DOCUMENT.match(line):
             documents += 1
             document = f"{name} {documents}"  # ids may be missing, or stand in several files
-        elif not line.startswith("#"):
+        elif line.startswith("#"):
+            if match := ANNOTATION.match(line):
+                annotations[match[1]] = match[2]
+        else:
             row = line.split("\t")
             if len(row) != 10:
                 raise InputError(f"Line {number} of {name} has {len(row)} columns; CoNLL-U has 10, separated by tabs.")
@@ -175,14 +185,51 @@ def _tree(rows: list[list[str]], line: int, name: str) -> Sentence:
     feats = tuple(
         {} if row[5] == "_" else dict(part.split("=", 1) for part in row[5].split("|") if "=" in part) for row in rows
     )
+    marks = _marks(rows)
     if "_" in heads:
-        return Sentence(words, upos, feats)
+        return Sentence(words, upos, feats, **marks)
     sentence = Sentence(
-        words, upos, feats, tuple(int(head) - 1 for head in heads), tuple(relation.split(":")[0] for relation in relations)
+        words,
+        upos,
+        feats,
+        tuple(int(head) - 1 for head in heads),
+        tuple(relation.split(":")[0] for relation in relations),
+        **marks,
     )
     if not _is_tree(sentence.heads):
         raise InputError(f"The sentence from line {line} of {name} on is no tree: every word must lead to one root.")
     return sentence
+
+
+def _marks(rows: list[list[str]]) -> dict[str, tuple[str, ...]]:
+    """Entity types, coreference chains and senses from the column MISC, where any word of the sentence has one."""
+    misc = [dict(part.split("=", 1) for part in row[9].split("|") if "=" in part) for row in rows]
+    columns = {
+        "entities": tuple(word.get("Entity", "").partition("-")[2] for word in misc),  # B-PER, I-PER
+        "chains": tuple(word.get("Coref", "") for word in misc),
+        "senses": tuple(word.get("Sense", "") for word in misc),
+    }
+    return {name: column for name, column in columns.items() if any(column)}
+
+
+def has_fixed_split(sentences: Iterable[Sentence]) -> bool:
+    """Whether the source itself says what is trained, tuned and tested on."""
+    return {sentence.split for sentence in sentences} == {"train", "dev", "test"}
+
+
+def passages(sentences: Sequence[Sentence], size: int) -> list[Sentence]:
+    """Each `size` sentences of a document that follow each other, as one: words, parts of speech, entities and chains."""
+    joined = []
+    for document, group in itertools.groupby(sentences, key=lambda sentence: sentence.document):
+        members = list(group) if document else []
+        for start in range(0, len(members) - size + 1, size):
+            part = members[start : start + size]
+            columns = {
+                name: tuple(mark for one in part for mark in (getattr(one, name) or ("",) * len(one)))
+                for name in ("words", "upos", "entities", "chains")
+            }
+            joined.append(Sentence(**columns, split=part[0].split, document=document))
+    return joined
 
 
 def _is_tree(heads: Sequence[int]) -> bool:

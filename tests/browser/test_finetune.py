@@ -28,6 +28,9 @@ def test_an_example_stands_there_before_the_first_order(open_page):
     chart = page.locator(".js-plotly-plot").first
     for name in ("fine-tuned", "from random weights", "BERT frozen", "most frequent label"):
         expect(chart).to_contain_text(name)
+    page.get_by_text("What changed inside", exact=True).click()
+    expect(page.get_by_text("its states before and after are alike by")).to_be_visible()
+    expect(page.get_by_text("goes elsewhere than before")).to_be_visible()
     page.get_by_text("Mistakes", exact=True).click()
     expect(page.locator(".mistakes")).to_be_visible()
     page.get_by_text("Try it", exact=True).click()

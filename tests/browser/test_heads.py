@@ -45,7 +45,7 @@ def legend(chart: Locator) -> set[str]:
 
 
 def test_a_treebank_scores_every_head_and_a_cell_or_any_head_opens_a_sentence(open_page, treebank_file, truth):
-    page = open_page(address(panel="relations"))
+    page = open_page(address(panel="relations", trees="upload"))
     page.locator("input[type=file]").set_input_files(treebank_file)
     expect(page.get_by_text("mine.conllu: 84 sentences")).to_be_visible()
     settled(page)
@@ -64,6 +64,9 @@ def test_a_treebank_scores_every_head_and_a_cell_or_any_head_opens_a_sentence(op
                 f"A sentence in which head {row['head'] + 1} of layer {row['layer'] + 1} is right about "
                 f"{example.words[example.dependent]}, whose head is {example.words[example.head]}"
             )
+        ).to_be_visible()
+        expect(
+            page.get_by_text(f"The tree as it was annotated: {example.words[example.dependent]} hangs on")
         ).to_be_visible()
         board = page.locator(".board").last
         expect(board.locator(".caption")).to_contain_text(f"Layer {row['layer'] + 1}, head {row['head'] + 1}")
@@ -84,10 +87,21 @@ def test_a_treebank_scores_every_head_and_a_cell_or_any_head_opens_a_sentence(op
     ).to_be_visible()
 
 
+def test_ones_own_sentence_gets_predicted_arcs_and_a_stated_claim_its_verdict(open_page):
+    page = open_page(address(panel="relations"))
+    expect(page.get_by_text("Predicted, not annotated:")).to_be_visible()
+    page.get_by_role("button", name="Test this claim").click()
+    verdict = page.get_by_text(
+        re.compile(r"It (holds|does not hold): “head 1-1 finds nsubj” is right in [\d.]+%.*Stated \d{4}-")
+    )
+    expect(verdict.first).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("after correction for 72 to choose from").first).to_be_visible()
+
+
 def test_a_malformed_treebank_is_refused_in_one_sentence_with_its_line(open_page, tmp_path):
     wrong = tmp_path / "wrong.conllu"
     wrong.write_text("# text = Hm\n1\tHm\n", encoding="utf-8")
-    page = open_page(address(panel="relations"))
+    page = open_page(address(panel="relations", trees="upload"))
     page.locator("input[type=file]").set_input_files(wrong)
     expect(page.get_by_test_id("stAlert")).to_have_text(
         re.compile("Line 2 of wrong.conllu has 2 columns; CoNLL-U has 10, separated by tabs.$")

@@ -70,7 +70,7 @@ def test_a_run_can_be_stopped_and_offers_to_go_on(open_page):
 
 
 def test_the_live_probe_labels_every_word_of_a_typed_sentence_at_every_layer(open_page, english, tmp_path):
-    bundled_result = bundled.probing()[0]
+    bundled_result = bundled.probing()["english-upos"]
     result = replace(bundled_result, settings=bundled_result.settings | {"model_digest": features.digest(english)})
     (tmp_path / "mine.json").write_text(result.json())
     page = open_page("/probes?side=live&typed=Anna+sees+the+dog.")
@@ -110,13 +110,18 @@ def test_a_file_that_is_no_result_is_refused_in_a_sentence_and_the_page_stands(o
 
 
 def test_every_label_has_its_precision_recall_and_f1(open_page):
-    page = open_page("/probes?side=mistakes")
+    page = open_page("/probes?side=mistakes&result=english-upos")
     expect(page.get_by_text("their harmonic mean (F1)")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
 def test_two_results_on_the_same_test_sentences_are_told_apart_in_a_sentence(open_page):
-    page = open_page("/probes?side=compare")
+    page = open_page("/probes?side=compare&result=english-upos")
+    expect(page.get_by_text("Solid: each result; dotted in the same colour")).to_be_visible()
+    choose = page.get_by_role("combobox", name="Results")
+    choose.click()
+    choose.fill("part of speech · english, random")
+    page.keyboard.press("Enter")
     verdict = re.compile(r"english \(layer \d\) beats .*english, random weights \(layer \d\) by")
     expect(page.get_by_text(verdict)).to_be_visible()
 

@@ -6,6 +6,7 @@ import pytest
 
 import model
 from probes import bundled
+from probes.bundled import experiments
 from probes.probing import __main__, experiment, features, results
 from probes.probing.results import ProbingResult
 from probes.results import RESULT
@@ -19,47 +20,67 @@ def arguments(stored: ProbingResult) -> dict:
     return options
 
 
-def test_the_stored_experiments_are_finished_and_each_file_holds_the_model_it_is_named_after():
-    stored = bundled.probing()
-    assert [result.settings["model"] for result in stored] == ["english", "english, random weights", "smallworld"]
-    assert all(result.finished and result.settings["seeds"] > 1 for result in stored)
+STORED = bundled.probing()
 
 
-@pytest.mark.parametrize("stored", bundled.probing(), ids=bundled.PROBED)
-def test_command_data_and_weights_belong_to_a_stored_experiment(stored):
+def test_the_stored_experiments_are_finished_and_those_that_the_command_makes():
+    assert set(STORED) == {one.slug for one in experiments.EXPERIMENTS}
+    assert {file.stem for file in experiments.FOLDER.glob("*.json")} == set(STORED)
+    assert all(result.finished and result.settings["seeds"] == 3 for result in STORED.values())
+    assert sum(one.file.stat().st_size for one in experiments.EXPERIMENTS) < 1_500_000
+
+
+@pytest.mark.parametrize("one", experiments.EXPERIMENTS, ids=lambda one: one.slug)
+def test_command_data_and_weights_belong_to_a_stored_experiment(one, digests):
+    stored = STORED[one.slug]
     options, settings = arguments(stored), stored.settings
     name = options.pop("model")
+    assert name == one.model
     random = name.endswith(experiment.RANDOM)
-    trained = model.load(name.removesuffix(experiment.RANDOM))
-    assert settings["model"] == (trained.random_init_copy() if random else trained).info.name
-    assert settings["model_digest"] == features.digest(trained)
+    plain = name.removesuffix(experiment.RANDOM)
+    assert settings["model"] == (f"{plain}, random weights" if random else plain)
+    assert settings["model_digest"] == digests[plain]
     assert settings["weights_seed"] == (settings["seed"] if random else None)
-    assert settings["digest"] == experiment.BUNDLED_DATA[options.pop("data")]().digest
+    assert settings["digest"] == digests[f"data {options.pop('data')}"]
     assert not any(options.pop(split) for split in ("train", "dev", "test"))
+    width = options.pop("width")  # the command of a linear probe does not name it
+    assert one.task != "tree" or width == settings["width"]
     assert {option: settings[option] for option in options} == options
-    assert [(row["seed"], row["layer"]) for row in stored.rows] == [
-        (seed, layer) for seed in range(settings["seeds"]) for layer in range(trained.config.num_hidden_layers + 1)
-    ]
+    layers = {int(row["layer"]) for row in stored.rows}
+    assert [(row["seed"], row["layer"]) for row in stored.rows] == [(seed, layer) for seed in range(3) for layer in layers]
+
+
+@pytest.fixture(scope="module")
+def digests() -> dict[str, str]:
+    """Of the shipped models and of the data that come with the project."""
+    models = {name: features.digest(model.load(name)) for name in ("english", "smallworld")}
+    data = {"reader": experiment.reader().digest, "smallworld": experiment.small_world().digest}
+    assert all(one.data in data for one in experiments.EXPERIMENTS)
+    return models | {f"data {name}": digest for name, digest in data.items()}
 
 
 def test_the_stored_command_makes_the_same_numbers_again(tmp_path):
-    stored = bundled.probing()[-1]
+    stored = STORED["smallworld-tense"]
     for _ in experiment.run(tmp_path, **arguments(stored)):
         pass
     again = ProbingResult.read(tmp_path / RESULT)
-    assert again.settings == stored.settings
+    assert again.settings == stored.settings | {"width": again.settings["width"]}
     # two machines add in another order: a test example may fall to the other side
     for name in ("accuracy", "control", "random_init"):
         assert results.table(again)[name].tolist() == pytest.approx(results.table(stored)[name].tolist(), abs=0.02)
 
 
 def test_trained_weights_know_more_than_random_ones_in_the_stored_experiments():
-    english, random, _ = (results.table(result) for result in bundled.probing())
+    english, random = (results.table(STORED[slug]) for slug in ("english-entity", "english-random-entity"))
     assert max(english["low"].tolist()) > max(random["high"].tolist())
 
 
-def test_the_stored_fine_tuning_is_finished_and_about_the_reviews_as_they_are_now():
-    stored = bundled.finetuning()
-    assert stored.finished
-    assert stored.settings["digest"] == experiment.reviews().digest
-    assert stored.scores["finetuned"][0] > stored.scores["frozen"][0] > stored.scores["majority"][0]
+@pytest.mark.parametrize("task", experiments.FINETUNED_TASKS)
+def test_a_stored_fine_tuning_is_finished_and_about_the_reader_and_the_weights_as_they_are_now(task, digests):
+    stored = bundled.finetuning()[task]
+    assert stored.finished and stored.settings["task"] == task
+    assert stored.settings["digest"] == digests["data reader"]
+    assert stored.settings["model_digest"] == digests["english"]
+    assert stored.command.startswith("python3 run.py finetune --model english --data reader")
+    assert stored.scores["finetuned"][0] > stored.scores["majority"][0]
+    assert len(stored.change["cka"]) == 7 and len(stored.change["attention"]) == 6

@@ -7,17 +7,49 @@ from app import jobs, layout, limits, session
 from app.components import board
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
+from app.figures import trees
 from app.jobs import panel as job_panel
-from app.widgets import remembered_job
+from app.views.probes import result as probe_result
+from app.widgets import claim, remembered_job
+from app.widgets.dropdown import dropdown
 from app.work import heads
-from model import Bert, Trace
+from model import Bert, InputError, Trace
 from model.trace import trace as trace_encoding
 from probes.heads import ablation, dependency_relations
 from probes.heads.dependency_relations import RelationCounts, RelationExample
+from probes.probing import apply, experiment, features, results
+from probes.probing.results import ProbingResult
 
 WORK = "app.work.heads:grammar"
 JOB = "treebank_job"  # in the address
 MIN_COUNT = 10  # a relation seen more rarely says nothing
+UPLOAD = "upload"
+SOURCES = {
+    experiment.READER: "The reader: everyday English, annotated by hand",
+    experiment.SMALL_WORLD: "The small world",
+    UPLOAD: "A treebank I upload",
+}
+# Universal Dependencies' own names, with plain words before them
+RELATIONS = {
+    "nsubj": "subjects (nsubj)",
+    "obj": "objects (obj)",
+    "det": "articles (det)",
+    "amod": "adjectives (amod)",
+    "case": "prepositions (case)",
+    "aux": "auxiliaries (aux)",
+    "advmod": "adverbs (advmod)",
+    "nmod": "nouns at nouns (nmod)",
+    "obl": "obliques (obl)",
+    "mark": "conjunctions of clauses (mark)",
+    "cop": "copulas (cop)",
+    "compound": "compounds (compound)",
+    "conj": "conjuncts (conj)",
+    "cc": "coordinators (cc)",
+    "xcomp": "open clauses (xcomp)",
+    "ccomp": "complement clauses (ccomp)",
+    "advcl": "adverbial clauses (advcl)",
+    "acl": "clauses at nouns (acl)",
+}
 SHARES = ("accuracy", "baseline", "gain")
 
 
@@ -26,33 +58,94 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
         "For each word of a treebank, a head *guesses* the word it belongs to: the other word it attends to most, or "
         "the other word that attends to it most. How often is that its grammatical head? (Clark et al., 2019.)"
     )
-    upload = st.file_uploader(
-        "A treebank in CoNLL-U, or nothing for the small world",
-        type=["conllu"],
-        key="treebank_file",
-        max_upload_size=limits.UPLOAD_MEGABYTES,
-        on_change=remembered_job.forget,
-        args=(JOB,),
-    )
-    files = {} if upload is None else {heads.TREEBANK: upload.getvalue()}
-    if upload is not None:
+    source = dropdown("Sentences with trees", SOURCES, "trees", help="A treebank in CoNLL-U can be uploaded.")
+    upload = None
+    if source == UPLOAD:
+        upload = st.file_uploader(
+            "A treebank in CoNLL-U",
+            type=["conllu"],
+            key="treebank_file",
+            max_upload_size=limits.UPLOAD_MEGABYTES,
+            on_change=remembered_job.forget,
+            args=(JOB,),
+        )
+        if upload is None:
+            st.info("Choose a file: .conllu.")
+            return
         treebank = session.dataset(upload.name, upload.getvalue())
         st.caption(
             f"{layout.escape(upload.name)}: {len(treebank):,} sentences; up to {limits.TREEBANK_SENTENCES:,} are read."
         )
+    files = {} if upload is None else {heads.TREEBANK: upload.getvalue()}
     arguments = {
         "source": session.checkpoint_path(),
         "sentences": limits.TREEBANK_SENTENCES,
-        "name": upload.name if upload else "",
+        "data": upload.name if upload else source,
     }
     if st.button("Score every head", type="primary"):
         remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))
-    current = remembered_job.current(JOB, WORK) or (jobs.latest(WORK, arguments) if upload is None else None)
-    if current is None:
+    wanted = {"source": arguments["source"], "data": arguments["data"]}
+    current = remembered_job.current(JOB, WORK, wanted) or (jobs.latest(WORK, arguments) if upload is None else None)
+    if current is not None:
+        job = job_panel.show(current.id)
+        if (job.folder / heads.RESULT).is_file():
+            _result(bert, heads.grammar_result(job.folder), job.arguments["data"])
+    _own_sentence(bert, trace)
+    _claim(bert)
+
+
+def _own_sentence(bert: Bert, trace: Trace) -> None:
+    """Arcs over the sentence above the page: nobody annotated it, so a structural probe predicts them."""
+    st.header("Your sentence: a predicted tree", anchor=False)
+    probe = _tree_probe(bert)
+    if probe is None:
+        st.info("No structural probe was trained on these weights: on Probes, train one for the whole tree.")
         return
-    job = job_panel.show(current.id)
-    if (job.folder / heads.RESULT).is_file():
-        _result(bert, heads.grammar_result(job.folder), job.arguments["name"])
+    text = session.texts()[0]
+    try:
+        sentence = apply.from_text(bert, text)
+        edges = apply.predict_tree(probe, bert, sentence)
+    except InputError as error:
+        st.info(layout.escape(str(error)))
+        return
+    best = results.best_row(probe)
+    layer = int(best["layer"])
+    layout.chart(
+        trees.against(list(sentence.words), edges[layer], None),
+        key="own_tree",
+        finding=f"Predicted, not annotated: {len(edges[layer])} arcs by the structural probe of layer {layer} (Hewitt & "
+        f"Manning, 2019). On the test sentences of {layout.escape(probe.settings['data'])} it finds {best['uuas']:.0%} of "
+        f"the edges, random weights {best['random_init']:.0%}, joining each word with the next {best['chain']:.0%}.",
+        alt="Predicted arcs: "
+        + ", ".join(f"{sentence.words[first]} with {sentence.words[second]}" for first, second in sorted(edges[layer])),
+    )
+
+
+def _tree_probe(bert: Bert) -> ProbingResult | None:
+    """The newest structural probe on these weights that has the map of its best layer, or the shipped one."""
+    own, _ = probe_result.stored([job for job in jobs.list_all() if job.work == probe_result.WORK and job.state == "done"])
+    for result in [*own.values(), *session.probing_results().values()]:
+        settings = result.settings
+        same_weights = settings["model_digest"] == features.digest(bert) and settings["weights_seed"] is None
+        if result.kind == "tree" and same_weights and str(int(results.best_row(result)["layer"])) in result.weights:
+            return result
+    return None
+
+
+def _claim(bert: Bert) -> None:
+    """“Head i-j finds r”, stated before looking."""
+    st.header("Is it real?", anchor=False)
+    st.markdown(claim.RULE)
+    first, second, third = st.columns(3)
+    layer = first.selectbox("Layer", list(range(1, bert.config.num_hidden_layers + 1)), key="claim-head-layer")
+    head = second.selectbox("Head", list(range(1, bert.config.num_attention_heads + 1)), key="claim-head")
+    relation = third.selectbox("finds", RELATIONS, key="claim-relation", format_func=RELATIONS.__getitem__)
+    claim.ask(
+        "app.work.claims:head_finds",
+        "head_claim",
+        f"Is it real? Head {layer}-{head} finds {relation}",
+        {"relation": relation, "layer": layer - 1, "head": head - 1},
+    )
 
 
 def _result(bert: Bert, counts: RelationCounts, name: str) -> None:
@@ -64,7 +157,7 @@ def _result(bert: Bert, counts: RelationCounts, name: str) -> None:
     st.caption(
         f"For *{layout.escape(best['relation'])}*, layer {best['layer'] + 1} head {best['head'] + 1} gains most over "
         f"position: it is right in {best['accuracy']:.0%}, the best fixed offset ({best['offset']:+d}) in "
-        f"{best['baseline']:.0%}, over {counts.sentences:,} sentences of {layout.escape(name) or 'the small world'}. "
+        f"{best['baseline']:.0%}, over {counts.sentences:,} sentences of {layout.escape(SOURCES.get(name, name))}. "
         "A head below its baseline has learned nothing that position does not tell. The best of many heads is "
         "picked on these same sentences, so small gains are luck. **Click any cell to see its relation in a "
         "sentence.**"
@@ -123,6 +216,13 @@ def _sentence(bert: Bert, example: RelationExample | None, chosen: tuple[int, in
             else f"no other word attends to *{dependent}* as much as *{governor}* does."
         )
     )
+    if example.heads:
+        layout.chart(
+            trees.gold(example.words, example.heads, example.relations, example.dependent),
+            key="gold_tree",
+            finding=f"The tree as it was annotated: *{dependent}* hangs on *{governor}* as {layout.escape(relation)}.",
+            alt=f"Arcs of the gold tree; {example.words[example.dependent]} hangs on {example.words[example.head]}.",
+        )
     data = BoardData(trace.attention, trace.wordpieces, words=[token.word for token in trace.tokens])
     pin = (position, None) if arc == 0 else (None, position)
     start = BoardState("head", layer, (head,), "words", ("special",), pin=pin)

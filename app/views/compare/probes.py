@@ -54,7 +54,7 @@ def section(left: ComparedSide, right: ComparedSide) -> None:
 def finished(name: str, computed: list[ProbingResult]) -> dict[Question, ProbingResult]:
     """Each question with the newest finished result on this model."""
     results: dict[Question, ProbingResult] = {}
-    for result in [*computed, *session.probing_results()]:
+    for result in [*computed, *session.probing_results().values()]:
         settings = result.settings
         if settings["model"] == name and result.finished:
             keys = ("data", "probe", "limit", "seeds", "pooling", "digest")

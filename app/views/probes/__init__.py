@@ -10,13 +10,13 @@ from app.views.probes import result as result_view
 from app.widgets import dataset, experiment_page
 from app.widgets.experiment_page import Experiment, ListedResult
 from model import InputError
-from probes import bundled
 from probes.probing import experiment, features, tasks
 from probes.probing.results import ProbingResult
 from probes.results import RESULT
 
 PROBES = {"linear": "linear", "rank": "linear of low rank", "hidden": "one hidden layer"}
 TREE = "the whole tree (structural probe)"
+SINGLE = tuple(name for name in experiment.BUNDLED_DATA if name != experiment.PAIRS)  # a probe reads single sentences
 FILES = "probing results of files"  # in the session: slug -> what the reader opened
 
 
@@ -29,7 +29,7 @@ def page() -> None:
 def _form() -> None:
     """Data, task and model in, a job out."""
     first, second, third = st.columns(3)
-    chosen = dataset.choose(first, "Data", experiment.SMALL_WORLD, "data")
+    chosen = dataset.choose(first, "Data", experiment.READER, "data", SINGLE)
     if chosen is None:
         return
     treebank = chosen.treebank
@@ -79,10 +79,14 @@ def _settings(task: str) -> tuple[dict[str, Any], bool]:
                 features.POOLINGS,
                 help="A word may be several pieces: its first, its last, or their mean.",
             ),
-            "limit": st.number_input("Examples to learn from", 100, limits.PROBE_EXAMPLES, 10_000, step=1000),
+            "limit": st.number_input("Examples to learn from", 100, limits.PROBE_EXAMPLES, 3000, step=1000),
             "width": st.number_input("Rank or width", 1, 512, 64, help="Of low-rank, hidden-layer and structural probes."),
             "seeds": st.number_input(
-                "Seeds", 1, 10, 3, help="How often all is repeated, with split, control task and random weights drawn anew."
+                "Seeds",
+                1,
+                10,
+                3,
+                help="How often all is repeated, with control task, random weights and a drawn split anew.",
             ),
             "seed": st.number_input("First seed", 0, 10_000, 0, help="The same seed gives the same numbers."),
         }
@@ -112,8 +116,8 @@ def _title(job: jobs.Job, result: ProbingResult) -> str:
 
 def _bundled() -> dict[str, ListedResult[ProbingResult]]:
     return {
-        slug: ListedResult(f"{result.name} · {result.settings['data']} (example)", result)
-        for slug, result in zip(bundled.PROBED, session.probing_results(), strict=True)
+        slug: ListedResult(f"{result.name} · {result.settings['data']} (shipped)", result)
+        for slug, result in session.probing_results().items()
     }
 
 

@@ -91,17 +91,34 @@ def _numbers(result: ProbingResult) -> None:
 
 def _curve_finding(result: ProbingResult, best: pd.Series) -> str:
     seeds = result.settings["seeds"]
-    over_seeds = "One seed only, so the luck of the split is not shown."
+    over_seeds = "One seed only, so the luck of the draw is not shown."
     if seeds > 1:
+        drawn = "" if result.settings["split"] == "fixed" else "split, "
         over_seeds = (
             f"Orange, smallest to largest of {seeds} seeds: {best['seed_low']:.1%} to {best['seed_high']:.1%}, with "
-            "split, control task and random weights drawn anew for each."
+            f"{drawn}control task and random weights drawn anew for each."
         )
+    baselines = [f"with random weights (random-init baseline) {best['random_init']:.1%}"]
+    if result.kind == "labels":
+        baselines += [f"from the word alone {best['word_type']:.1%}"] if result.unit != "sentence" else []
+        baselines += [
+            f"always the most frequent label {best['majority']:.1%}",
+            f"on the control task {best['control']:.1%}",
+        ]
+    else:
+        baselines.append(f"joining neighbours {best['chain']:.1%}")
     return (
-        f"{best['score']:.1%} right at layer {int(best['layer'])}, with random weights (random-init baseline) "
-        f"{best['random_init']:.1%}. Blue, 95 % interval over test examples: {best['low']:.1%} to {best['high']:.1%}. "
-        f"{over_seeds}"
+        f"{best['score']:.1%} right at layer {int(best['layer'])}, {', '.join(baselines)}: {_lead(result)} Blue, 95 % "
+        f"interval over test examples: {best['low']:.1%} to {best['high']:.1%}. {over_seeds}"
     )
+
+
+def _lead(result: ProbingResult) -> str:
+    """Whether the model is above everything that knows less."""
+    ahead, best = results.lead(result), results.best_row(result)
+    if float(best["low"]) > ahead.value:
+        return f"the model beats the best of these by {ahead.points:.1f} points."
+    return f"that is {ahead.points:+.1f} points from the best of these, which may be luck."
 
 
 def _mixture_finding(mixture: LayerMixture) -> str:

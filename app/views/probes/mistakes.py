@@ -17,22 +17,24 @@ def show(result: ProbingResult) -> None:
     if not result.confusion:
         st.info("The structural probe draws trees, it gives no labels to confuse: see the live probe.")
         return
-    layers = results.table(result)["layer"].tolist()
+    layers, best = sorted(int(layer) for layer in result.confusion), int(results.best_row(result)["layer"])
     layer = st.selectbox(
         "Layer",
         layers,
-        index=layers.index(int(results.best_row(result)["layer"])),
+        index=layers.index(best) if best in layers else len(layers) - 1,
         format_func=lambda layer: "0, the embeddings" if layer == 0 else str(layer),
     )
     left, right = st.columns(2, gap="large")
     with left:
         confusion.chart(result.confusion[str(layer)], result.classes, f"layer {layer}", "confusion")
     with right:
-        wrong = result.mistakes[str(layer)]
+        wrong = result.mistakes.get(str(layer), [])
         st.caption(f"{len(wrong)} of the wrong test examples. Click one to open it in Attention.")
         model = quote(result.settings["model"].removesuffix(RANDOM))
         st.html(examples.listed(wrong, f"attention?model={model}"))
-    labels = result.labels[str(layer)]
+    labels = result.labels.get(str(layer), [])
+    if not labels:
+        return
     worst = min(labels, key=lambda label: label["f1"])
     st.caption(
         layout.escape(

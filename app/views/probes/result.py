@@ -6,11 +6,10 @@ import streamlit as st
 
 from app import jobs, layout
 from app.figures import probes as figures
-from app.views.probes import layers, live_probe, mistakes
+from app.views.probes import claim, layers, live_probe, mistakes, where
 from app.widgets import dataset, experiment_page
 from app.widgets.choice import choice
 from app.widgets.experiment_page import ListedResult, passed_over
-from probes import bundled
 from probes.probing import results
 from probes.probing.results import ProbingResult
 from probes.results import RESULT
@@ -20,9 +19,11 @@ __all__ = ["WORK", "passed_over", "show", "stored", "verdict"]
 WORK = "app.work.probing:run"
 SIDES = {
     "layers": "Layer by layer",
+    "where": "Which is written where",
     "mistakes": "Mistakes",
     "live": "On a sentence (live probe)",
     "compare": "Beside others",
+    "claim": "Is it real?",
 }
 POOLED = {
     "mean": "a word is the mean of its pieces",
@@ -41,18 +42,17 @@ def show(listed: dict[str, ListedResult[ProbingResult]], slug: str) -> None:
     by_title = {entry.title: entry.result for entry in listed.values()}
     title, result = listed[slug].title, listed[slug].result
     _data(result)
-    if slug in bundled.PROBED:
-        st.caption(
-            "It comes with the project to show how the page is read. It is small on purpose: with more of these "
-            "simple sentences random weights do nearly as well, so it says little about real English."
-        )
     side = choice("Show", SIDES, "side")
     if side == "layers":
         layers.show(result)
+    elif side == "where":
+        where.show([entry.result for entry in listed.values()], result)
     elif side == "mistakes":
         mistakes.show(result)
     elif side == "live":
         live_probe.show(by_title, title)
+    elif side == "claim":
+        claim.show()
     else:
         _compare(by_title, title)
 

@@ -8,7 +8,7 @@ from app.figures import states as figures
 from app.figures import theme
 from app.samples.senses import SENSES
 from app.widgets import text_inputs
-from app.widgets.choice import choice
+from app.widgets.choice import select
 from model import Bert, InputError
 from probes.states import geometry, word_senses
 from probes.states.word_senses import LabelledUses, WordUses
@@ -33,16 +33,27 @@ def _inputs() -> tuple[str, LabelledUses]:
     """A sample, or the reader's own word and sentences; all three stand in the address."""
     left, right = st.columns([2, 3])
     with left:
-        sample = choice("Begin with", {name: name for name in SENSES}, key="preset", on_change=_take_sample)
+        samples = _samples()
+        sample = select("Begin with", {name: name for name in samples}, key="preset", on_change=_take_sample)
     word = right.text_input("Word", sample, key="word", bind="query-params", max_chars=60)
     with st.expander("Its sentences: one a line, an empty line between senses", icon=":material/article:"):
-        text = text_inputs.sentence_box(SENSES[sample], "uses")
+        text = text_inputs.sentence_box(samples[sample], "uses")
     return word, word_senses.parse(text)
 
 
 def _take_sample() -> None:
     sample = st.session_state["preset"]
-    st.session_state.update(word=sample, uses=SENSES[sample])
+    st.session_state.update(word=sample, uses=_samples()[sample])
+
+
+def _samples() -> dict[str, str]:
+    """Words with sentences written for this page, then ambiguous words of the reader with its own sentences."""
+    examples = session.sense_examples()
+    of_reader = {
+        word: "\n\n".join("\n".join([f"{sense}:", *texts]) for sense, texts in senses.items())
+        for word, senses in examples.items()
+    }
+    return SENSES | {word: text for word, text in of_reader.items() if word not in SENSES}
 
 
 def _map(uses: WordUses, labels: list[int], names: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from app.figures.paths import PointGroup
 from model import Bert
 from model.pretraining.masking import MaskingStrategy
-from probes import bundled, cloze, comparison, heads, nextsentence, training_replay
+from probes import bundled, cloze, comparison, heads, nextsentence, papers, training_replay
 from probes.cloze import attention_shift, attribution, directions, logit_lens, query
 from probes.heads import ablation, anatomy
 from probes.masking_strategies import corruption, training_runs
@@ -114,6 +114,11 @@ class Answers:
             run = experiment.run(self.folder / kind, str(self.folder / "tiny"), experiment.SMALL_WORLD, limit=300, **options)
             assert list(run)[-1]["fraction"] == 1
         return {kind: ProbingResult.read(self.folder / kind / RESULT) for kind in settings}
+
+    @cached_property
+    def paper_cards(self) -> list[papers.PaperCard]:
+        comparisons = bundled.results(bundled.STRATEGIES), bundled.results(bundled.DIRECTIONS)
+        return papers.cards(list(self.probing.values()), bundled.measurements(), *comparisons)
 
     @cached_property
     def contexts(self) -> token_contexts.TokenContexts:
@@ -244,7 +249,8 @@ CASES: dict[str, Callable[[Answers], list[Arguments]]] = {
     "compare.head": lambda a: [(a.sides.left[0, 1], [f"unit {index}" for index in range(len(a.sides.units))])],
     "compare.probabilities": lambda a: [([0.31, 0.87], ["1. tiny", "2. <tiny>"]), ([0.31], ["1. tiny"])],
     "contexts.neurons": lambda a: [(neurons.top_neurons(neurons.activations(a.tiny, a.trace.encoding)[1], 3, 5),)],
-    "finetune.course": lambda a: [(bundled.finetuning(),)],
+    "finetune.course": lambda a: [(result,) for result in bundled.finetuning().values()],
+    "finetune.similarity": lambda a: [(np.array([1.0, 0.9, 0.4]),)],
     "input.token_strips": lambda a: [(input_embeddings.parts(a.trace)[:, 3], input_embeddings.PARTS)],
     "input.sequence_strips": lambda a: [(input_embeddings.parts(a.trace), input_embeddings.PARTS, a.trace.wordpieces)],
     "input.similarities": lambda a: [
@@ -270,6 +276,9 @@ CASES: dict[str, Callable[[Answers], list[Arguments]]] = {
     "probes.selectivity": lambda a: [(a.probing["labels"],)],
     "probes.correlations": lambda a: [(a.probing["tree"],)],
     "probes.code_lengths": lambda a: [(a.probing["labels"],)],
+    "papers.same_axis": lambda a: [(card.rows(), card.axis) for card in a.paper_cards if not card.rows().empty],
+    "probes.centres": lambda a: [(results.centres_of_gravity([a.probing["labels"]]),)],
+    "trees.gold": lambda a: [(["Dogs", "<b>", "bark"], [2, 0, -1], ["nsubj", "appos", "root"], 0)],
     "probes.mixed": lambda a: [(results.mixture(a.probing["labels"]),)],
     "probes.confusion": lambda a: [(a.probing["labels"].confusion["1"], a.probing["labels"].classes)],
     "probes.live": lambda a: [(apply.predict(a.probing["labels"], a.tiny, A),)],

@@ -13,7 +13,8 @@ from probes import bundled
 from probes.results import RESULT
 
 WORK = "app.work.probing:run"
-RESULTS = bundled.probing()
+OPEN = bundled.probing()
+RESULTS = [OPEN[slug] for slug in ("english-upos", "english-random-upos", "smallworld-upos")]
 
 
 @pytest.fixture(autouse=True)
@@ -63,15 +64,16 @@ def opened(**query: str) -> AppTest:
 def test_bundled_results_come_first_in_the_list_and_ones_own_is_open(runs):
     id = finished_job(runs, 1, RESULTS[2].json())
     listed = opened().selectbox(key="result")
-    assert [title.endswith("(example)") for title in listed.options] == [True, True, True, False]
+    assert [title.endswith("(shipped)") for title in listed.options] == [True] * len(OPEN) + [False]
     assert listed.value == id
-    assert opened(result="english-random").selectbox(key="result").value == "english-random"
+    assert opened(result="english-random-upos").selectbox(key="result").value == "english-random-upos"
 
 
 def test_without_a_job_the_first_bundled_result_is_open():
     app = opened()
-    assert app.selectbox(key="result").value == "english"
-    assert app.query_params["result"] == "english"
+    first = next(iter(OPEN))
+    assert app.selectbox(key="result").value == first
+    assert app.query_params["result"] == first
 
 
 def test_a_result_that_cannot_be_read_is_named_and_the_others_are_there(runs):

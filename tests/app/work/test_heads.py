@@ -46,7 +46,7 @@ def test_an_empty_corpus_is_refused_in_words(source, tmp_path):
 
 
 def test_the_table_of_relations_survives_the_disk_with_its_examples(source, tmp_path):
-    run(work.grammar(tmp_path, source, sentences=40, name=""))
+    run(work.grammar(tmp_path, source, sentences=40, data="smallworld"))
     counts = work.grammar_result(tmp_path)
     assert counts.sentences == 40
     table = counts.table(5)

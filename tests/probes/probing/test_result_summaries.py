@@ -5,7 +5,7 @@ import dataclasses
 from probes import bundled
 from probes.probing import results
 
-RESULT = bundled.probing()[0]
+RESULT = bundled.probing()["english-upos"]
 
 
 def test_the_best_row_has_the_highest_mean_score_of_all_layers():

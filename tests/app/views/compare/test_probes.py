@@ -61,7 +61,7 @@ def test_files_of_one_name_and_different_sentences_are_not_the_same_question():
     assert not set(trained) & set(random)
 
 
-WHOLE = bundled.probing()[-1].json()
+WHOLE = bundled.probing()["smallworld-upos"].json()
 UNREADABLE = {
     "another format": json.dumps(json.loads(WHOLE) | {"format": "bertscope probe 1"}),
     "cut off": WHOLE[:500],

@@ -9,7 +9,7 @@ from app import jobs, layout, limits, session
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
 from app.widgets import confusion, dataset, experiment_page, model_name
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from app.widgets.experiment_page import Experiment, ListedResult
 from model import CheckpointError
 from model.finetuning import default_learning_rate
@@ -84,6 +84,14 @@ def _bundled() -> dict[str, ListedResult[FinetuningResult]]:
 def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
     entry = listed[slug]
     result = entry.result
+    side = choice(SECTION, SIDES, "learned")
+    if side == "course":
+        _learned(result)
+    elif side == "mistakes":
+        _mistakes(result)
+    else:
+        folder = Path(entry.job.arguments["out"]) if entry.job else None
+        _try(folder if folder and (folder / "config.json").is_file() else None, result.pairs)
     st.caption(
         layout.escape(
             f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
@@ -93,14 +101,6 @@ def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
             f"{result.settings['seed']}. {dataset.split_note(result.sizes)}"
         )
     )
-    side = choice("Show", SIDES, "learned")
-    if side == "course":
-        _learned(result)
-    elif side == "mistakes":
-        _mistakes(result)
-    else:
-        folder = Path(entry.job.arguments["out"]) if entry.job else None
-        _try(folder if folder and (folder / "config.json").is_file() else None, result.pairs)
 
 
 def _learned(result: FinetuningResult) -> None:

@@ -14,20 +14,27 @@ from model import Bert, Trace
 from model.trace import trace as trace_encoding
 from probes.heads import ablation, dependency_relations
 from probes.heads.dependency_relations import RelationCounts, RelationExample
+from probes.probing import experiment
+from probes.probing.alignment import align
 
 WORK = "app.work.heads:grammar"
 JOB = "treebank_job"  # in the address
+OPENING_SENTENCES = 150  # of the small world, scored without an order
+ABOUT = (
+    "For each word of a treebank, an attention head *guesses* the word it depends on (its governor): the other word it "
+    "attends to most, or the other word that attends to it most (Clark et al., 2019). An attention head below its baseline "
+    "has learned nothing that position does not tell. The best of many is picked on these same sentences, so small gains "
+    "are luck. Relations are those of Universal Dependencies: nsubj subject, obj object, det article, amod adjective, "
+    "nummod number, expl *there*, cop *be*, aux auxiliary, case preposition, advmod adverb, conj joined by *and*, cc *and*."
+)
 MIN_COUNT = 10  # a relation seen more rarely says nothing
 SHARES = ("accuracy", "baseline", "gain")
 
 
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
-    st.markdown(
-        "For each word of a treebank, a head *guesses* the word it belongs to: the other word it attends to most, or "
-        "the other word that attends to it most. How often is that its grammatical head? (Clark et al., 2019.)"
-    )
+    answer = st.container()
     upload = st.file_uploader(
-        "A treebank in CoNLL-U, or nothing for the small world",
+        "Another treebank in CoNLL-U, or nothing for all of Small world, the generated mini-language",
         type=["conllu"],
         key="treebank_file",
         max_upload_size=limits.UPLOAD_MEGABYTES,
@@ -48,11 +55,24 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     if st.button("Score every head", type="primary"):
         remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))
     current = remembered_job.current(JOB, WORK) or (jobs.latest(WORK, arguments) if upload is None else None)
-    if current is None:
-        return
-    job = job_panel.show(current.id)
-    if (job.folder / heads.RESULT).is_file():
-        _result(bert, heads.grammar_result(job.folder), job.arguments["name"])
+    job = None if current is None else job_panel.show(current.id)
+    with answer:
+        if job is not None and (job.folder / heads.RESULT).is_file():
+            _result(bert, heads.grammar_result(job.folder), job.arguments["name"])
+        else:
+            _result(bert, _first_counts(bert), "")
+
+
+def _first_counts(bert: Bert) -> RelationCounts:
+    """What nobody has to order: a few sentences of the small world."""
+
+    def compute() -> RelationCounts:
+        with st.spinner("Scoring every head …"):
+            sentences = session.dataset(experiment.SMALL_WORLD, None).sentences[:OPENING_SENTENCES]
+            *_, counts = dependency_relations.count(bert, align(bert, sentences).sentences)
+            return counts
+
+    return session.answer(bert, "relations", (OPENING_SENTENCES,), compute)
 
 
 def _result(bert: Bert, counts: RelationCounts, name: str) -> None:
@@ -64,10 +84,9 @@ def _result(bert: Bert, counts: RelationCounts, name: str) -> None:
     st.caption(
         f"For *{layout.escape(best['relation'])}*, layer {best['layer'] + 1} head {best['head'] + 1} gains most over "
         f"position: it is right in {best['accuracy']:.0%}, the best fixed offset ({best['offset']:+d}) in "
-        f"{best['baseline']:.0%}, over {counts.sentences:,} sentences of {layout.escape(name) or 'the small world'}. "
-        "A head below its baseline has learned nothing that position does not tell. The best of many heads is "
-        "picked on these same sentences, so small gains are luck. **Click any cell to see its relation in a "
-        "sentence.**"
+        f"{best['baseline']:.0%}, over {counts.sentences:,} sentences of {layout.escape(name) or 'Small world'}. "
+        "**Click any cell to see its relation in a sentence.**",
+        help=ABOUT,
     )
     selected = st.dataframe(
         table.assign(layer=table["layer"] + 1, head=table["head"] + 1),
@@ -116,7 +135,7 @@ def _sentence(bert: Bert, example: RelationExample | None, chosen: tuple[int, in
     dependent, governor = (layout.escape(example.words[word]) for word in (example.dependent, example.head))
     position = next(token.position for token in trace.tokens if token.word == example.dependent)
     st.markdown(
-        f"A sentence in which {name} is right about **{dependent}**, whose head is **{governor}**: "
+        f"A sentence in which {name} is right about **{dependent}**, which depends on **{governor}**: "
         + (
             f"apart from itself, *{dependent}* attends most to *{governor}*."
             if arc == 0

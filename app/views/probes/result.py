@@ -8,7 +8,7 @@ from app import jobs, layout
 from app.figures import probes as figures
 from app.views.probes import layers, live_probe, mistakes
 from app.widgets import dataset, experiment_page
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from app.widgets.experiment_page import ListedResult, passed_over
 from probes import bundled
 from probes.probing import results
@@ -40,13 +40,7 @@ def show(listed: dict[str, ListedResult[ProbingResult]], slug: str) -> None:
     """The open result from the side that the reader chose."""
     by_title = {entry.title: entry.result for entry in listed.values()}
     title, result = listed[slug].title, listed[slug].result
-    _data(result)
-    if slug in bundled.PROBED:
-        st.caption(
-            "It comes with the project to show how the page is read. It is small on purpose: with more of these "
-            "simple sentences random weights do nearly as well, so it says little about real English."
-        )
-    side = choice("Show", SIDES, "side")
+    side = choice(SECTION, SIDES, "side")
     if side == "layers":
         layers.show(result)
     elif side == "mistakes":
@@ -55,6 +49,12 @@ def show(listed: dict[str, ListedResult[ProbingResult]], slug: str) -> None:
         live_probe.show(by_title, title)
     else:
         _compare(by_title, title)
+    _data(result)
+    if slug in bundled.PROBED:
+        st.caption(
+            "It comes with the project to show how the page is read. It is small on purpose: with more of these "
+            "simple sentences random weights do nearly as well, so it says little about real English."
+        )
 
 
 def _data(result: ProbingResult) -> None:

@@ -5,9 +5,8 @@ import streamlit as st
 from app import layout, limits, session
 from app.navigation import PageEntry
 from app.samples.examples import EXAMPLES, Example
+from app.widgets import inputs
 from model import Bert, BertscopeError, CheckpointError
-
-PREVIOUS = "inputs before the last example"  # in the session: what Undo restores
 
 
 def show(entry: PageEntry) -> None:
@@ -35,21 +34,6 @@ def show(entry: PageEntry) -> None:
         raise error
     if "model" in entry.reads:
         _notes()
-
-
-def take(values: dict[str, str]) -> None:
-    """Write these inputs, so that Undo can restore what stood there; called from a widget's callback."""
-    st.session_state[PREVIOUS] = {key: st.session_state.get(key) for key in values}
-    st.session_state.update(values)
-
-
-def undo() -> None:
-    """The inputs as they were before the last example."""
-    for key, value in st.session_state.pop(PREVIOUS, {}).items():
-        if value is None:
-            st.session_state.pop(key, None)
-        else:
-            st.session_state[key] = value
 
 
 def _model() -> None:
@@ -107,12 +91,12 @@ def _examples(examples: tuple[Example, ...]) -> None:
                 st.button(
                     example.title,
                     key=f"example {number}",
-                    on_click=take,
+                    on_click=inputs.take,
                     args=(example.inputs,),
                     help=example.shows,
                     type="tertiary",
                 )
             # a page loaded anew without an address of its own is a first visit
             st.html('<a class="reset" href="?" target="_self">Back to the start</a>')
-        if PREVIOUS in st.session_state:
-            st.button("Undo", key="undo", on_click=undo)
+        if inputs.PREVIOUS in st.session_state:
+            st.button("Undo", key="undo", on_click=inputs.undo)

@@ -23,11 +23,11 @@ def title(name: str, question: str) -> None:
     st.html(f'<div class="page-title"><h1>{html.escape(name)}</h1><p>{html.escape(question)}</p></div>')
 
 
-def chart(figure: Figure, finding: str, alt: str, key: str) -> None:
-    """A figure below one line with its finding, and its description for those who cannot see it."""
+def chart(figure: Figure, finding: str, alt: str, key: str, help: str | None = None) -> None:
+    """A figure below one line with its finding, how to read it behind a "?", and a description for the blind."""
     dark = st.context.theme.type == "dark"
     spec = theme.with_ink(theme.to_dark(figure) if dark else figure, theme.INK["dark" if dark else "light"])
-    st.caption(finding)
+    st.caption(finding, help=help)
     st.plotly_chart(UncheckedFigure(spec), key=key, alt=alt, config={"displaylogo": False, "displayModeBar": False})
 
 

@@ -74,8 +74,9 @@ def mismatch(table: pd.DataFrame) -> Figure:
             "y": table[column].to_numpy(),
             "name": name,
             "marker": {"color": colour},
-            "textposition": "inside",
+            "textposition": "inside" if column == "accuracy" else "outside",  # above its bar stands the interval
             "insidetextanchor": "start",
+            "cliponaxis": False,
             "textfont": {"size": 15},
             "text": ["" if np.isnan(value) else f"{value:.0%}" for value in table[column]],
             "hovertemplate": "%{x}: %{y:.1%}<extra>" + name + "</extra>",
@@ -87,7 +88,7 @@ def mismatch(table: pd.DataFrame) -> Figure:
         )
     ]
     bars[0]["error_y"] = _interval(table, "accuracy")
-    layout = {"yaxis": {"range": [0, 1.02], "tickformat": ".0%"}, "barmode": "group"}
+    layout = {"yaxis": {"range": [0, 1.1], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}, "barmode": "group"}
     return theme.apply({"data": bars, "layout": layout}, 400)
 
 

@@ -109,4 +109,6 @@ SAMPLES = (
         RIVER,
     ),
 )
-DOCUMENTS = {"A letter": LETTER, "A baker’s morning": BAKER, "A river": RIVER}
+# slug -> title and text
+DOCUMENTS = {"letter": ("A letter", LETTER), "baker": ("A baker’s morning", BAKER), "river": ("A river", RIVER)}
+TEXTS = (MORNING, BAKER, RIVER, LETTER, WAR)

@@ -10,7 +10,7 @@ from app.figures import attention as grids
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
 from app.widgets import confusion, dataset, experiment_page, model_name
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from app.widgets.experiment_page import Experiment, ListedResult
 from model import CheckpointError
 from model.finetuning import default_learning_rate
@@ -87,16 +87,7 @@ def _bundled() -> dict[str, ListedResult[FinetuningResult]]:
 def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
     entry = listed[slug]
     result = entry.result
-    st.caption(
-        layout.escape(
-            f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
-            f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
-            f"{len(result.classes)} labels, {result.sizes['train']:,} examples to learn from, {result.sizes['test']:,} to "
-            f"test; {result.settings['epochs']} passes, rate {result.settings['learning_rate']:g}, seed "
-            f"{result.settings['seed']}. {dataset.split_note(result.sizes)}"
-        )
-    )
-    side = choice("Show", SIDES, "learned")
+    side = choice(SECTION, SIDES, "learned")
     if side == "course":
         _learned(result)
     elif side == "changed":
@@ -106,6 +97,15 @@ def _show(listed: dict[str, ListedResult[FinetuningResult]], slug: str) -> None:
     else:
         folder = Path(entry.job.arguments["out"]) if entry.job else None
         _try(folder if folder and (folder / "config.json").is_file() else None, result.pairs)
+    st.caption(
+        layout.escape(
+            f"One output layer on {'every word' if result.unit == 'token' else '[CLS]'} "
+            f"{'of a pair ' if result.pairs else ''}tells {result.title}: "
+            f"{len(result.classes)} labels, {result.sizes['train']:,} examples to learn from, {result.sizes['test']:,} to "
+            f"test; {result.settings['epochs']} passes, rate {result.settings['learning_rate']:g}, seed "
+            f"{result.settings['seed']}. {dataset.split_note(result.sizes)}"
+        )
+    )
 
 
 def _learned(result: FinetuningResult) -> None:

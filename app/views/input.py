@@ -4,6 +4,8 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.figures import input, token_chips
+from app.widgets import text_inputs
+from app.widgets.choice import SECTION, choice
 from model import Trace
 from probes.states import input_embeddings
 
@@ -12,29 +14,24 @@ def page() -> None:
     layout.title("Input", "How does text become what BERT reads?")
     trace = session.trace()
     layout.input_note(trace.note)
-    pieces, embeddings, positions, parameters = st.tabs(["Wordpieces", "Three embeddings", "Positions", "Parameters"])
-    with pieces:
-        _wordpieces(trace)
-    with embeddings:
-        _embeddings(trace)
-    with positions:
-        _positions()
-    with parameters:
-        _parameters()
+    section = choice(SECTION, {slug: label for slug, (label, _) in SECTIONS.items()}, key="tab")
+    SECTIONS[section][1](trace)
 
 
 def _wordpieces(trace: Trace) -> None:
     words = sum(not token.is_special and not token.is_continuation for token in trace.tokens)
     st.caption(
-        f"{words} words and signs become {len(trace.tokens)} wordpieces, [CLS] and [SEP] included. Each chip is one "
-        "wordpiece with its number in the vocabulary, its segment and its position; touching chips are pieces of one word. "
-        "Hover over a chip."
+        f"{words} words and signs of punctuation become {len(trace.tokens)} wordpieces, [CLS] and [SEP] included.",
+        help="Each chip is one wordpiece with its number in the vocabulary, its segment and its position; touching "
+        "chips are pieces of one word. Hover over a chip.",
     )
     st.html(token_chips.row(trace.tokens))
     left, middle, right = st.columns(3)
     left.metric("Wordpieces", len(trace.tokens), help="With [CLS] and [SEP].")
-    middle.metric("Words and signs", words)
-    right.metric("Room", f"{session.bert().config.max_position_embeddings}", help="The most this model reads at once.")
+    middle.metric("Words and punctuation", words)
+    right.metric(
+        "Maximum length", f"{session.bert().config.max_position_embeddings}", help="The most this model reads at once."
+    )
     st.markdown(
         "BERT's input is **[CLS] A [SEP]**, or **[CLS] A [SEP] B [SEP]** for a pair. A word that is not in the "
         "vocabulary is spelled from pieces: try *unbelievably* or your own name as sentence A."
@@ -44,10 +41,7 @@ def _wordpieces(trace: Trace) -> None:
 def _embeddings(trace: Trace) -> None:
     parts = input_embeddings.parts(trace)  # (4, seq, hidden)
     lengths = input_embeddings.lengths(parts)
-    names = [f"{token.position} · {token.text}" for token in trace.tokens]
-    position = st.select_slider(
-        "Token", options=range(len(names)), value=min(2, len(names) - 1), format_func=names.__getitem__, key="token"
-    )
+    position = text_inputs.token(trace, "Token", "token")
     text, (token, segment, place, _) = trace.tokens[position].text, lengths[:, position]
     layout.chart(
         input.token_strips(parts[:, position], input_embeddings.PARTS),
@@ -61,14 +55,14 @@ def _embeddings(trace: Trace) -> None:
     layout.chart(
         input.sequence_strips(parts, input_embeddings.PARTS, trace.wordpieces),
         key="sequence",
-        finding=f"{len(names)} tokens, a row each, in {len(trace.encoding.texts)} "
+        finding=f"{len(trace.tokens)} tokens, a row each, in {len(trace.encoding.texts)} "
         f"segment{'s' if len(trace.encoding.texts) > 1 else ''}: segment rows repeat within a sentence; position rows would "
         "be the same for any text.",
         alt="Four panels of colour, tokens down and dimensions across: token, segment, position, and their sum.",
     )
 
 
-def _positions() -> None:
+def _positions(_: Trace) -> None:
     bert = session.bert()
     count = min(limits.POSITIONS_COMPARED, bert.config.max_position_embeddings)
     kind = "learned" if bert.config.position_embedding_type == "absolute" else "sinusoidal"
@@ -85,9 +79,10 @@ def _positions() -> None:
     )
 
 
-def _parameters() -> None:
+def _parameters(_: Trace) -> None:
     tables = input_embeddings.parameter_tables(session.bert())
-    name = st.segmented_control("Model", list(tables), default=next(iter(tables)), required=True, key="ledger")
+    tables_by_slug = dict(zip(("own", "base", "large"), tables, strict=False))
+    name = tables_by_slug[choice("Size", tables_by_slug, key="ledger")]
     config, parts = tables[name]
     total = sum(part.count for part in parts)
     layout.chart(
@@ -107,3 +102,11 @@ def _parameters() -> None:
     )
     with st.expander("The formula of every line"):
         st.dataframe([vars(part) for part in parts], hide_index=True, alt="Formula and count of every part")
+
+
+SECTIONS = {
+    "pieces": ("Wordpieces", _wordpieces),
+    "embeddings": ("Three embeddings", _embeddings),
+    "positions": ("Positions", _positions),
+    "parameters": ("Parameters", _parameters),
+}

@@ -8,12 +8,15 @@ from app import layout, limits, network, session
 from app.browser import route
 from app.figures import bipartite, word_bars
 from app.figures import mask as mask_figures
-from app.widgets import qr_code
+from app.widgets import qr_code, text_inputs
+from app.widgets.choice import pills
 from model import Bert, Trace, __version__
 from model.tokenizer import MASK
 from probes import cloze, heads
 from probes.cloze import query
 from probes.heads import extremes
+
+WORDS_TRIED = 16  # words of a sentence that are all hidden in turn; a longer one would keep the reader waiting
 
 
 def page(menu) -> None:
@@ -23,17 +26,7 @@ def page(menu) -> None:
     )
     trace = session.trace()
     layout.input_note(trace.note)
-    words = query.words(trace.encoding)
-    names, first = dict(words), query.longest_word(words)
-    hidden = st.pills(
-        "Hide a word of sentence A",
-        list(names),
-        default=first,
-        required=True,
-        key="hide",
-        format_func=lambda word: names[word],
-    )
-    word = hidden if hidden in names else first
+    word = _hidden_word(trace)
     left, right = st.columns([5, 6], gap="large")
     with left:
         _prediction(trace, word)
@@ -42,6 +35,36 @@ def page(menu) -> None:
     _doors(menu)
     _handout(session.bert())
     st.caption(f"Bertscope {__version__}. Nothing typed here leaves the machine that runs it.")
+
+
+def _hidden_word(trace: Trace) -> int:
+    """The word that is hidden, by its index; of each the list says whether the model names it."""
+    words = query.words(trace.encoding)[: limits.TARGETS_OFFERED]
+    named = _named(trace, words)
+    marks = {True: " ✓", False: " ✗", None: ""}
+    labels = {str(word): f"{text}{marks[named.get(word)]}" for word, text in words}
+    first = str(query.longest_word(words))
+    text_inputs.reset_if_tokens_changed("hide", trace, first)
+    label = "Hide a word of sentence A"
+    if named:
+        label += f": each hidden alone, the model names {sum(named.values())} of {len(named)} (✓)"
+    return int(pills(label, labels, "hide", first))
+
+
+def _named(trace: Trace, words: list[tuple[int, str]]) -> dict[int, bool]:
+    """word index -> whether the model's first choice in its place is the word itself; empty without a masked-word head."""
+    bert = session.bert()
+    if bert.mlm is None or len(words) > WORDS_TRIED:
+        return {}
+    return session.answer(
+        bert,
+        "named words",
+        session.texts(),
+        lambda: {
+            word: query.predict_word(bert, trace.encoding, word, 1)["word"][0] == cloze.vocabulary_word(bert, text)
+            for word, text in words
+        },
+    )
 
 
 def _prediction(trace: Trace, word: int) -> None:
@@ -67,7 +90,8 @@ def _prediction(trace: Trace, word: int) -> None:
     layout.chart(
         word_bars.bars(best, piece),
         key="guess",
-        finding=f"{finding}. It read both sides of the blank{pair}.",
+        finding=f"{finding}.",
+        help=f"It read both sides of the blank{pair}.",
         alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()),
     )
 
@@ -89,7 +113,7 @@ def _attention(trace: Trace, word: int) -> None:
         finding=f"In layer {layer + 1} head {head + 1}, one of {layers * heads_of_layer}, "
         f"*{layout.escape(' '.join(token.text for token in pieces))}* (orange) attends most to "
         f"*{layout.escape(trace.wordpieces[key])}* ({weight:.0%}; all alike would be {1 / len(trace.tokens):.0%}). Left: "
-        "from (query); right: to (key); thicker is more.",
+        "from (query); right: to (key).",
         alt=f"Lines from each token to the tokens that head {head + 1} of layer {layer + 1} attends to.",
     )
 

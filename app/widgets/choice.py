@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+SECTION = "Show"
 SEPARATOR = "-"  # between the slugs of several choices
 
 
@@ -14,7 +15,10 @@ def choice(
     on_change: Callable[[], None] | None = None,
     help: str | None = None,
 ) -> str:
-    """A segmented control over {slug: label}; the slug stands in the address, the first one by standing nowhere."""
+    """A segmented control over {slug: label}; the slug stands in the address, the first one by standing nowhere.
+
+    Sections of a page, labelled SECTION, need no heading: the label is for screen readers.
+    """
     _seed(key, options)
     slug = st.segmented_control(
         label,
@@ -24,6 +28,7 @@ def choice(
         required=True,
         on_change=on_change,
         help=help,
+        label_visibility="collapsed" if label == SECTION else "visible",
         persist_state="session",
     )
     return _link(key, options, slug)
@@ -36,6 +41,13 @@ def select(label: str, options: Mapping[str, str], key: str, on_change: Callable
         label, list(options), format_func=options.__getitem__, key=key, on_change=on_change, persist_state="session"
     )
     return _link(key, options, slug)
+
+
+def pills(label: str, options: Mapping[str, str], key: str, default: str) -> str:
+    """The same as loose buttons, for words of a sentence; the default is the one left out of the address."""
+    _seed(key, options, default)
+    slug = st.pills(label, list(options), format_func=options.__getitem__, key=key, required=True, persist_state="session")
+    return _link(key, options, slug, default)
 
 
 def slider(label: str, options: Mapping[str, str], key: str, default: str) -> str:

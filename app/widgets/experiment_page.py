@@ -69,13 +69,15 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
         if result is not None:
             experiment.preview(result)
 
-    orders = watch_and_order(
-        experiment.work,
-        experiment.form_title,
-        experiment.form,
-        preview,
-        on_end=lambda job: open_next(experiment.key, job.id),
-    )
+    answer, below = st.container(), st.container()
+    with below:
+        orders = watch_and_order(
+            experiment.work,
+            experiment.form_title,
+            experiment.form,
+            preview,
+            on_end=lambda job: open_next(experiment.key, job.id),
+        )
     ended = [job for job in orders if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]
     results, unreadable = stored(ended, experiment.file, experiment.read)
     passed_over(unreadable)
@@ -89,8 +91,9 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
     if wanted in listed:
         st.session_state[experiment.key] = wanted
     titles = {slug: entry.title for slug, entry in listed.items()}
-    slug = dropdown("Result", titles, experiment.key, default=next(iter([*own, *(opened or {})]), None))
-    experiment.show(listed, slug)
+    with answer:
+        slug = dropdown("Result", titles, experiment.key, default=next(iter([*own, *(opened or {})]), None))
+        experiment.show(listed, slug)
 
 
 def watch_and_order(

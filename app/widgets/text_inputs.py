@@ -37,19 +37,27 @@ def reset_if_tokens_changed(key: str, trace: Trace, start: str | list[str]) -> N
         st.session_state[key], st.session_state[f"{key} of"] = start, trace.wordpieces
 
 
-def sentence_box(text: str, key: str, height: int = 260) -> str:
+def suggest(key: str, text: str) -> None:
+    """Let an input in which nobody wrote yet follow the suggestion for the sentences as they are now."""
+    suggested = f"{key} suggested"
+    if st.session_state.get(key, text) == st.session_state.get(suggested, text) != text:
+        st.session_state[key] = text
+    st.session_state[suggested] = text
+
+
+def sentence_box(text: str, key: str, height: int = 260, label: str = "") -> str:
     """A box of sentences. An address holds so much and no more: a long text is not in it."""
     current = st.session_state.get(key, text)
     short = len(current) <= limits.TEXT_CHARACTERS
     if short and current != text and key not in st.query_params:
         st.session_state[key] = current  # one that was long before is not yet in the address
     return st.text_area(
-        "Sentences",
+        label or "Sentences",
         text,
         key=key,
         height=height,
         max_chars=limits.PASTED_CHARACTERS,
-        label_visibility="collapsed",
+        label_visibility="visible" if label else "collapsed",
         bind="query-params" if short else None,
     )
 

@@ -20,9 +20,9 @@ def chip(page: Page, word: str):
 
 def test_a_click_masks_a_word_and_the_next_restores_it(open_page):
     page = open_page(f"/mask?a={TEA}&b=")
-    chip(page, "down, [MASK] ").click()  # the page begins with the last word masked
+    chip(page, "poured, [MASK] ").click()  # the page begins with the longest word masked
     settled(page)
-    expect(page.get_by_text("The query has no target")).to_be_visible()
+    expect(page.get_by_text("No word is hidden: click one")).to_be_visible()
     chip(page, "tea").click()
     settled(page)
     expect(page.get_by_text("tea stood here")).to_be_visible()
@@ -42,7 +42,7 @@ def test_a_link_reopens_the_same_masks(open_page):
 
 def test_a_typed_word_gets_its_rank_and_a_long_one_its_product(open_page):
     page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&candidate=lemonade")
-    expect(page.get_by_text("as many masks as pieces")).to_be_visible()
+    expect(page.get_by_text("lemonade (yours)")).to_be_visible()
     box = page.get_by_label("How likely is a word of your own?")
     expect(box).to_have_value("lemonade")
     box.fill("𓀀𓀁")
@@ -61,16 +61,23 @@ def test_a_word_can_be_replaced(open_page):
 
 def test_words_of_both_segments_can_be_masked_and_filled_together(open_page):
     page = open_page("/mask?a=He+was+born+in+New+York.&b=He+likes+the+city.&look=joint")
-    expect(page.get_by_text("Mask between two and")).to_be_visible()
+    expect(page.get_by_text("of four ways to fill the masks")).to_be_visible()
+    expect(strip(page).locator(".mask")).to_have_count(2)
     chip(page, "city").click()
+    expect(strip(page).locator(".mask")).to_have_count(3)
     settled(page)
     expect(page.get_by_text("of four ways to fill the masks")).to_be_visible()
+    for _ in range(2):
+        strip(page).locator(".mask").first.click()
+        settled(page)
+    expect(page.get_by_text("1 wordpiece is masked now")).to_be_visible()
     expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
 
 
 def test_two_sentences_are_compared(open_page):
     page = open_page("/mask?look=likelihood")
-    expect(page.locator(".chips")).to_have_count(1)
+    expect(page.get_by_label("Compare with another sentence")).not_to_have_value("")
+    expect(page.locator(".chips")).to_have_count(2)
     page.get_by_role("button", name="Try: the keys").click()
     expect(page.get_by_text("The model finds the first sentence more natural")).to_be_visible()
     expect(page.locator(".chips")).to_have_count(2)
@@ -85,9 +92,9 @@ def test_every_look_answers(open_page, english):
     guess = cloze.fill(english, TEA.replace("+", " ").replace("tea", "[MASK]"), k=1)["word"][0]
     expect(page.locator(".lens tr.asked td").last).to_have_text(guess)
     for look, sentence in (
-        ("Where attention went", "of the attention on average"),
-        ("Which words mattered", "rank correlation"),
-        ("Left, right or both", "attention is blocked"),
+        ("Attention moved", "of the attention on average"),
+        ("Which words", "rank correlation"),
+        ("One side or both", "attention is blocked"),
     ):
         page.get_by_role("radio", name=look).or_(page.get_by_role("button", name=look)).first.click()
         expect(page.get_by_text(sentence).first).to_be_visible()

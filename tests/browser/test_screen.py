@@ -10,7 +10,14 @@ from tests.browser.conftest import settled
 SIZES = {"laptop": (1366, 768), "projector": (1024, 768), "phone": (390, 844)}
 ENTRIES = [entry for group in PAGES.values() for entry in group]
 # the main answer of a page, and how many pixels of it must be in sight
-ANSWERS = {"/": (".js-plotly-plot", 150), "/mask": (".js-plotly-plot", 150)}
+ANSWERS = {
+    "/": ((".js-plotly-plot", 150),),
+    "/mask": ((".strip", 40), (".js-plotly-plot", 150)),
+    "/attention": ((".board canvas", 350),),
+    "/next-sentence": (("h2", 20), (".js-plotly-plot", 100)),
+    "/probes": ((".js-plotly-plot", 200),),
+    "/strategies": ((".chips", 200),),
+}
 
 
 def path(entry) -> str:
@@ -45,11 +52,14 @@ def test_the_inputs_of_a_page_are_in_sight_and_pages_without_them_show_none(open
 @pytest.mark.parametrize("size", ["laptop", "projector"])
 def test_the_main_answer_is_above_the_fold(open_page, size):
     width, height = SIZES[size]
-    for address, (selector, pixels) in ANSWERS.items():
-        page = open_page(address, width=width, height=height)
-        bounds = box(page, selector)
-        seen = min(bounds["y"] + bounds["height"], height) - bounds["y"]
-        assert seen >= pixels, (address, bounds)
+    page = open_page("/", width=width, height=height)
+    for address, parts in ANSWERS.items():
+        page.goto(page.url.split("?")[0].rsplit("/", 1)[0] + address)
+        settled(page)
+        for selector, pixels in parts:
+            bounds = box(page, f"[data-testid=stMain] {selector}")
+            seen = min(bounds["y"] + bounds["height"], height) - bounds["y"]
+            assert seen >= pixels, (address, selector, bounds)
 
 
 def test_the_content_is_wide_and_all_pages_stand_in_one_line_on_a_projector(open_page):

@@ -18,9 +18,9 @@ def slide(page: Page, name: str, key: str, times: int) -> None:
 
 def test_sliders_change_the_mix(open_page):
     page = open_page("/strategies")
-    expect(page.locator(".chips").first).to_contain_text("hairy")
+    expect(page.locator(".chips").first).to_contain_text("ferry")
     slide(page, "[MASK]", "ArrowLeft", 4)
-    expect(page.get_by_text("In proportion: 75% [MASK]")).to_be_visible()
+    expect(page.get_by_text("In proportion: 75.0% [MASK], 12.5% unchanged")).to_be_visible()
     expect(page).to_have_url(re.compile("mask=60"))
 
 
@@ -38,7 +38,7 @@ def test_a_mix_of_nothing_is_said(open_page):
 
 def test_the_three_fates_are_measured(open_page):
     page = open_page("/strategies?question=model&passage=story&averaged=20")
-    expect(page.get_by_text("of the random words (its best guess is another word)")).to_be_visible()
+    expect(page.get_by_text("of the random words, drawn for each place anew")).to_be_visible()
 
 
 def test_results_stand_beside_the_papers(open_page):

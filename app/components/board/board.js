@@ -17,6 +17,7 @@ class Board {
     this.root.board = this;
     this.hover = null;
     this.switching = false;
+    this.more = false;
     this.listen();
   }
 
@@ -59,7 +60,7 @@ class Board {
 
   show() {
     const focused = this.root.getRootNode().activeElement?.dataset?.act;
-    this.bar.replaceChildren(...controls(this));
+    if (focused !== "least") this.bar.replaceChildren(...controls(this)); // a slider that is being dragged stays
     if (focused) this.bar.querySelector(`[data-act="${CSS.escape(focused)}"]`)?.focus();
     this.scale.replaceChildren(...legend(this));
     this.heads.replaceChildren(...chips(this));
@@ -152,6 +153,11 @@ class Board {
   setSwitching(on) {
     this.switching = on;
     this.change(on ? { view: "model" } : {});
+  }
+
+  setMore(open) {
+    this.more = open;
+    this.show();
   }
 
   switchHeads(layer, heads) {

@@ -12,13 +12,14 @@ function make(tag, properties = {}, ...children) {
 
 const EDGES = [["AA", "A→A"], ["AB", "A→B"], ["BA", "B→A"], ["BB", "B→B"]];
 
+// In one line what most readers need: view, layer and head, wordpieces or words. The rest opens with "More", which says
+// what of it is not as at the start.
 function controls(board) {
   const { data, choice } = board;
   const pressed = (on) => ({ "aria-pressed": String(on) });
   const button = (text, on, act, title = "", id = "") =>
     make("button", { type: "button", textContent: text, title, on: { click: act }, aria: { ...pressed(on), "data-act": id || text } });
   const group = (name, ...buttons) => make("div", { className: "group", aria: { role: "group", "aria-label": name } }, ...buttons);
-  const toggle = (list, item) => list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
   const change = (part) => () => board.change(part());
 
   const views = group("View",
@@ -27,11 +28,50 @@ function controls(board) {
     button("Heatmap", choice.view === "heatmap", change(() => ({ view: "heatmap" })), "Tokens × tokens with values (key 3)", "heatmap"));
   const units = group("Unit",
     button("Wordpieces", choice.unit === "pieces", change(() => ({ unit: "pieces" })), "", "pieces"),
-    button("Whole words", choice.unit === "words", change(() => ({ unit: "words" })), "Sum over the pieces of a key, mean over the pieces of a query", "words"));
-  const hide = group("Hide",
+    button("Words", choice.unit === "words", change(() => ({ unit: "words" })), "Sum over the pieces of a key, mean over the pieces of a query", "words"));
+  const differences = differencesFromStart(board);
+  const more = make("button", { type: "button", className: "more", textContent: differences.length ? `More · ${differences.join(", ")}` : "More",
+    on: { click: () => board.setMore(!board.more) }, aria: { "aria-expanded": String(board.more), "data-act": "more" } });
+  const bar = [views, pickers(board), units, more];
+  return board.more ? [...bar, make("div", { className: "more-controls" }, ...moreControls(board, button, group, change))] : bar;
+}
+
+function differencesFromStart({ data, choice, switching }) {
+  return [
+    choice.hide.includes("special") && "[CLS] [SEP] hidden",
+    choice.hide.includes("punctuation") && "punctuation hidden",
+    data.segments.includes(1) && choice.edges.length < 4 && `only ${EDGES.filter(([edge]) => choice.edges.includes(edge)).map(([, name]) => name).join(" ") || "nothing"}`,
+    choice.threshold > 0 && `at least ${percent(choice.threshold)}`,
+    choice.off.length && `${choice.off.length} ${choice.off.length > 1 ? "heads" : "head"} off`,
+    switching && "clicks switch off",
+  ].filter(Boolean);
+}
+
+// Layer and head as two lists: they work by thumb and by keyboard, and where one layer at a time is drawn they step on.
+function pickers(board) {
+  const { data, choice } = board;
+  const list = (name, id, options, current, act) => {
+    const select = make("select", { on: { change: () => act(Number(select.value)) }, aria: { "data-act": id } },
+      ...options.map(([value, text]) => make("option", { value, textContent: text, selected: value === current })));
+    return make("label", { className: "picker" }, `${name} `, select);
+  };
+  const layers = Array.from({ length: data.everyLayer }, (_, layer) => [layer, String(layer + 1)]);
+  const lists = [list("Layer", "layer", layers, choice.layer, (layer) => board.change({ layer }))];
+  if (data.headCount > 1) {
+    const heads = board.chosenHeads();
+    const options = board.allHeads().map((head) => [head, String(head + 1)]);
+    if (heads.length > 1) options.unshift([-1, heads.length === data.headCount ? "all" : heads.map((head) => head + 1).join(", ")]);
+    lists.push(list("Head", "head-number", options, heads.length > 1 ? -1 : heads[0], (head) => head >= 0 && board.change({ heads: [head] })));
+  }
+  return make("div", { className: "pickers" }, ...lists);
+}
+
+function moreControls(board, button, group, change) {
+  const { data, choice } = board;
+  const toggle = (list, item) => list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
+  const parts = [group("Hide",
     button("hide [CLS] [SEP]", choice.hide.includes("special"), change(() => ({ hide: toggle(choice.hide, "special") })), "", "special"),
-    button("hide punctuation", choice.hide.includes("punctuation"), change(() => ({ hide: toggle(choice.hide, "punctuation") })), "", "punctuation"));
-  const parts = [views, units, hide];
+    button("hide punctuation", choice.hide.includes("punctuation"), change(() => ({ hide: toggle(choice.hide, "punctuation") })), "", "punctuation"))];
   if (data.segments.includes(1)) {
     parts.push(group("Between sentences", ...EDGES.map(([edge, name]) =>
       button(name, choice.edges.includes(edge), change(() => ({ edges: toggle(choice.edges, edge) })), `Show how ${name[0]} attends to ${name[2]}`, edge))));
@@ -39,17 +79,13 @@ function controls(board) {
   const output = make("output", { textContent: percent(choice.threshold) });
   const slider = make("input", { type: "range", min: 0, max: 0.9, step: 0.01, value: choice.threshold,
     on: { input: () => { output.textContent = percent(Number(slider.value)); board.preview({ threshold: Number(slider.value) }); },
-      change: () => board.change({ threshold: Number(slider.value) }) } });
+      change: () => board.change({ threshold: Number(slider.value) }) }, aria: { "data-act": "least" } });
   parts.push(make("label", { className: "threshold" }, "at least ", slider, output));
   if (data.switchable) {
-    parts.push(group("Clicking a head",
-      button("choose", !board.switching, () => board.setSwitching(false), "A click on a head chooses it", "choose"),
-      button("switch off", board.switching, () => board.setSwitching(true), "A click on a head or on a layer's number switches it off or on (key o)", "switch")));
-    if (choice.off.length || board.switching) {
-      parts.push(group("Heads off",
-        button("all but this one", false, () => board.allButOne(), "Switch off every other head of this layer", "allbut"),
-        button("all on", false, () => board.change({ off: [] }), "", "allon")));
-    }
+    parts.push(group("Heads off",
+      button("a click switches heads off", board.switching, () => board.setSwitching(!board.switching), "Pressed: a click on a head, or on a layer's number, switches it off or on; otherwise it chooses. The key o switches the chosen head.", "switch"),
+      button("all but this one", false, () => board.allButOne(), "Switch off every other head of this layer", "allbut"),
+      ...(choice.off.length ? [button("all on", false, () => board.change({ off: [] }), "", "allon")] : [])));
   }
   parts.push(group("Save", ...[["PNG", savePng], ["SVG", saveSvg], ["CSV", saveCsv]].map(([name, act]) =>
     make("button", { type: "button", textContent: name, title: `Save this view as ${name}`, on: { click: () => act(board) }, aria: { "data-act": name } }))));
@@ -72,7 +108,25 @@ function caption(board) {
     const value = board.mean()[active.query * weights.visible.length + active.key];
     return `${name}: ${weights.visible[active.query].label} → ${weights.visible[active.key].label} ${value.toFixed(3)}`;
   }
-  return data.layers.includes(choice.layer) ? name : `${name}: fetching …`;
+  if (!data.layers.includes(choice.layer)) return `${name}: fetching …`;
+  const strongest = strongestPair(board);
+  return strongest ? `${name}: ${strongest}` : name;
+}
+
+// The strongest pair of different words of the heads shown, the finding of a picture nobody points at.
+function strongestPair(board) {
+  const { weights, data } = board;
+  const units = weights.visible, matrix = board.mean();
+  let best = null;
+  for (let u = 0; u < units.length; u++) for (let v = 0; v < units.length; v++) {
+    const value = matrix[u * units.length + v];
+    if (u !== v && units[u].word !== null && units[v].word !== null && (best === null || Math.abs(value) > Math.abs(best.value))) {
+      best = { value, pair: `${units[u].label} → ${units[v].label}` };
+    }
+  }
+  if (!best || best.value === 0) return "";
+  const value = data.normalised ? percent(best.value) : `${data.signed && best.value > 0 ? "+" : ""}${figure(best.value)}`;
+  return `of two words ${best.pair} is strongest, ${value}`;
 }
 
 function headTitle(board, layer, head) {
@@ -86,6 +140,9 @@ function headTitle(board, layer, head) {
 function filterNotes(board) {
   const { data, choice, weights } = board;
   const parts = [];
+  if (data.layers.length < data.everyLayer) {
+    parts.push(`${data.size} tokens: of ${data.everyLayer} layers one at a time is drawn, now layer ${data.layers[0] + 1}. Choose another above, or press the arrow keys up and down.`);
+  }
   const hidden = weights.units.length - weights.visible.length;
   if (hidden && weights.rescaled) {
     const all = choice.view === "model";
@@ -111,7 +168,9 @@ function detail(board) {
   if (choice.view === "model") {
     const target = hover && hover.head !== null ? hover : { layer: choice.layer, head: board.chosenHeads()[0] };
     const row = weights.row(target.layer);
-    const hint = make("p", { className: "hint", textContent: "Click a head, or move with the arrow keys; Enter or a double-click shows its lines. Shift-click adds heads, a click on a layer's number takes all of it." });
+    const hint = make("p", { className: "hint", textContent: board.data.headCount > 1
+      ? "Click a head, or move with the arrow keys; Enter or a double-click shows its lines. Shift-click adds heads, a click on a layer's number takes all of it."
+      : "Click a layer, or move with the arrow keys; Enter or a double-click shows its lines. There is one picture for all heads of a layer." });
     if (row < 0) return [hint];
     const matrix = weights.matrix(row, target.head);
     const pairs = Array.from(matrix, (value, i) => [`${units[Math.floor(i / count)].label} → ${units[i % count].label}`, value]);
@@ -140,11 +199,11 @@ function legend(board) {
 
 function ranking(board, token, words, entries, name) {
   const best = entries.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 6);
-  const largest = Math.max(...best.map(([, value]) => Math.abs(value)), 1e-9);
+  const top = board.weights.top; // a full track is the end of the colour scale, 1 for attention
   return make("section", { aria: { "data-side": name } }, make("h2", {}, make("b", { textContent: token }), words),
     ...best.map(([label, value]) => make("div", { className: "bar" },
       make("span", { className: "name", textContent: label }),
-      make("span", { className: "track" }, make("i", { style: `width:${100 * Math.abs(value) / largest}%;background:${value < 0 ? css(board.ink, -0.66) : css(board.ink, 0.66)}` })),
+      make("span", { className: "track" }, make("i", { style: `width:${Math.min(100, 100 * Math.abs(value) / top)}%;background:${value < 0 ? css(board.ink, -0.66) : css(board.ink, 0.66)}` })),
       make("span", { className: "number", textContent: value.toFixed(3) }))));
 }
 

@@ -1,13 +1,19 @@
 // The three views. Each has a size, draws itself with a pen, and knows what lies under a point.
 
 const TILE = 64;
+const ABOVE = 330; // pixels of a window above the picture: pages, sentences, title, controls
+
+// How tall a picture may be to be seen whole without scrolling.
+function room() {
+  return Math.max(300, (globalThis.innerHeight || 900) - ABOVE);
+}
 
 // All layers × heads, each cell a thumbnail of tokens × tokens.
 const modelView = {
   layout(board, width) {
     const { layerCount, headCount } = board.data;
     const left = 34, top = 30;
-    const cell = Math.max(22, Math.min(112, (width - left - 2) / headCount, 720 / layerCount));
+    const cell = Math.max(22, Math.min(112, (width - left - 2) / headCount, Math.max(26, (room() - top) / layerCount)));
     return { left, top, cell, gap: cell > 40 ? 5 : 3, width: left + cell * headCount + 2, height: top + cell * layerCount + 2 };
   },
 
@@ -51,7 +57,7 @@ const modelView = {
 // Lines from each token (query) to the tokens it attends to (keys), one colour a head.
 const headView = {
   layout(board, width) {
-    const row = 27;
+    const row = Math.max(19, Math.min(27, (room() - 40) / board.weights.visible.length));
     const wide = Math.min(width, 900);
     return { row, top: 34, width: wide, height: 40 + row * board.weights.visible.length, side: Math.min(190, wide * 0.31) };
   },
@@ -139,7 +145,7 @@ const heatmapView = {
   layout(board, width) {
     const count = board.weights.visible.length;
     const left = Math.min(150, width * 0.27), top = 112;
-    const cell = Math.max(1.2, Math.min(46, (width - left - 8) / count));
+    const cell = Math.max(1.2, Math.min(46, (width - left - 8) / count, Math.max(17, (room() - top) / count)));
     return { left, top, cell, width: Math.max(left + cell * count + 4, Math.min(width, 420)), height: top + cell * count + 4 };
   },
 

@@ -1,5 +1,6 @@
 """What happens without a head: before and after, every head ranked, how many can go."""
 
+import numpy as np
 import streamlit as st
 
 from app import jobs, layout, limits, session
@@ -7,9 +8,12 @@ from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
 from app.jobs import panel as job_panel
 from app.samples.stories import SENTENCES
+from app.widgets import text_inputs
+from app.widgets.dropdown import dropdown
 from app.work import heads as headruns
 from model import Bert, InputError, Trace
 from model.tokenizer import MASK
+from probes.cloze import query
 from probes.heads import ablation
 from probes.heads.ablation import AblationTarget
 
@@ -22,16 +26,17 @@ MICHEL = (
 )
 
 
+def most_needed(bert: Bert, trace: Trace) -> tuple[int, int] | None:
+    """The head without which the word to predict loses most; None where there is no word to predict."""
+    positions = _positions(trace)
+    if bert.mlm is None or not positions:
+        return None
+    (head, _), *_ = ablation.strongest(_effects(bert, _target(bert, trace, _position(trace, positions))), 1)
+    return head
+
+
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
-    if not state.off:
-        st.info(
-            "Press *switch off* above the board and click heads, or a layer's number for all of a layer; then this "
-            "shows what changed. The key **o** switches the chosen head."
-        )
-    names = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in sorted(state.off))
-    if names:
-        st.markdown(f"Switched off (layer.head): **{names}**")
-    target = _target(bert, trace) if bert.mlm is not None else None
+    target = _target(bert, trace, _chosen_position(trace)) if bert.mlm is not None else None
     left, right = st.columns([3, 2], gap="large")
     with left:
         if target is not None:
@@ -40,29 +45,74 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
             st.caption("This checkpoint has no masked-word head, so there is no word to predict.")
     with right:
         _next_sentence(bert, trace, state)
+        _how(state)
     if target is not None:
         _ranking(bert, target, state)
         _pruning()
 
 
-def _target(bert: Bert, trace: Trace) -> AblationTarget:
-    """The word to predict, as the reader chooses it; to begin with the first [MASK], or the word in the middle."""
-    positions = [
+def _how(state: BoardState) -> None:
+    """Which heads are off, and how to switch others."""
+    if state.off:
+        names = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in sorted(state.off))
+        st.markdown(f"Switched off (layer.head): **{names}**")
+    st.caption(
+        "Choose a head on the board and press the key **o**, or under *More* let every click switch heads off: a head, or "
+        "by its number a whole layer."
+    )
+
+
+def _positions(trace: Trace) -> list[int]:
+    return [
         token.position
         for token in trace.tokens
         if (token.word is not None and token.text[0].isalnum()) or token.text == MASK
     ]
+
+
+def _position(trace: Trace, positions: list[int]) -> int:
+    """What is predicted to begin with: the first [MASK], or the longest word of sentence A."""
+    masks = [position for position in positions if trace.wordpieces[position] == MASK]
+    if masks:
+        return masks[0]
+    word = query.longest_word(query.words(trace.encoding))
+    return next(token.position for token in trace.tokens if token.segment == 0 and token.word == word)
+
+
+def _chosen_position(trace: Trace) -> int:
+    """The word to predict, as the reader chooses it; it stands in the address."""
+    positions = _positions(trace)
     if not positions:
         raise InputError("There is no word here to predict: type a sentence.")
-    masks = [position for position in positions if trace.wordpieces[position] == MASK]
-    position = st.selectbox(
-        "Word to predict",
-        positions,
-        index=positions.index(masks[0]) if masks else len(positions) // 2,
-        format_func=lambda position: f"{position + 1} · {trace.wordpieces[position]}",
-        help="It is masked, and the model predicts which word stood there.",
+    names = {str(position): f"{position} · {trace.wordpieces[position]}" for position in positions}
+    start = str(_position(trace, positions))
+    text_inputs.reset_if_tokens_changed("predicted_position", trace, start)
+    return int(
+        dropdown(
+            "Word to predict",
+            names,
+            "predicted_position",
+            start,
+            help="It is masked, and the model predicts which word stood there.",
+        )
     )
+
+
+def _target(bert: Bert, trace: Trace, position: int) -> AblationTarget:
     return ablation.target_word(bert, trace.encoding, position)
+
+
+def _effects(bert: Bert, target: AblationTarget) -> np.ndarray:
+    """What log P loses without each head alone: (layers, heads)."""
+    return session.answer(bert, "ablation", (target,), lambda: ablation.effects(bert, target))
+
+
+def _off(state: BoardState) -> str:
+    """What is switched off, in words."""
+    if len(state.off) > 1:
+        return f"the {len(state.off)} heads switched off"
+    ((layer, head),) = state.off
+    return f"layer {layer + 1} head {head + 1}"
 
 
 def _answer(bert: Bert, target: AblationTarget) -> str:
@@ -73,9 +123,9 @@ def _prediction(bert: Bert, target: AblationTarget, state: BoardState) -> None:
     table, answer = ablation.distribution(bert, target, state.off, k=7), _answer(bert, target)
     probabilities = table.set_index("word").loc[answer]
     change = (
-        f"{probabilities['before']:.1%} with all heads and {probabilities['after']:.1%} without those switched off"
+        f"{probabilities['before']:.1%} with all heads and {probabilities['after']:.1%} without {_off(state)} (ablation)"
         if state.off
-        else f"{probabilities['before']:.1%} with all heads, and no head is switched off yet"
+        else f"{probabilities['before']:.1%} with all heads, and no head is switched off"
     )
     layout.chart(
         figures.before_after(table, answer),
@@ -102,13 +152,8 @@ def _next_sentence(bert: Bert, trace: Trace, state: BoardState) -> None:
 
 
 def _ranking(bert: Bert, target: AblationTarget, state: BoardState) -> None:
-    key = (session.checkpoint_path(), target)
-    if st.button("Rank all heads on this prediction", type="primary"):
-        st.session_state["ranking"] = (key, ablation.effects(bert, target), ablation.importance(bert, [target]))
-    ranking = st.session_state.get("ranking")
-    if ranking is None or ranking[0] != key:
-        return
-    _, effects, importance = ranking
+    effects = _effects(bert, target)
+    importance = session.answer(bert, "importance", (target,), lambda: ablation.importance(bert, [target]))
     answer, chosen = layout.escape(_answer(bert, target)), (state.layer, state.heads[0])
     strongest = ablation.strongest(effects)
     (layer, head), effect = strongest[0]

@@ -1,4 +1,4 @@
-"""The board's state in the address of the page: layers, heads and positions count from 1 there, as on screen."""
+"""The board's state in the address of the page, counted as on screen: layers and heads from 1, positions from 0."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def decode(start: BoardState, layers: int, heads: int, length: int) -> BoardStat
     }
     if params.get("least", "").isdecimal():
         fields["threshold"] = min(90, int(params["least"])) / 100
-    ends = [next(iter(numbers(word, length)), None) for word in params.get("pin", "").split("~")]
+    ends = [int(word) if word.isdecimal() and int(word) < length else None for word in params.get("pin", "").split("~")]
     if len(ends) == 2 and ends != [None, None]:
         fields["pin"] = (ends[0], ends[1])
     pairs = [numbers(pair.replace(".", "-"), max(layers, heads)) for pair in params.get("off", "").split("-") if pair]
@@ -36,10 +36,13 @@ def decode(start: BoardState, layers: int, heads: int, length: int) -> BoardStat
     return replace(start, **{name: value for name, value in fields.items() if value is not None})
 
 
-def encode(state: BoardState) -> None:
-    """Put the state into the address; what is as it was at the start is left out."""
+def encode(state: BoardState, ablated: bool) -> None:
+    """Put the state into the address; what is as it was at the start is left out.
+
+    Where heads are switched off to begin with (`ablated`), that none is off any more is said by a 0.
+    """
     plain = BoardState()
-    ends = [] if state.pin is None else ["" if end is None else str(end + 1) for end in state.pin]
+    ends = [] if state.pin is None else ["" if end is None else str(end) for end in state.pin]
     params = {
         "view": state.view if state.view != plain.view else None,
         "layer": str(state.layer + 1),
@@ -49,7 +52,7 @@ def encode(state: BoardState) -> None:
         "edges": "-".join(state.edges) if state.edges != plain.edges else None,
         "least": f"{state.threshold:.0%}".rstrip("%") if state.threshold else None,
         "pin": "~".join(ends) or None,
-        "off": "-".join(f"{layer + 1}.{head + 1}" for layer, head in state.off) or None,
+        "off": "-".join(f"{layer + 1}.{head + 1}" for layer, head in state.off) or ("0" if ablated else None),
     }
     for name, value in params.items():
         if value is None and name in st.query_params:

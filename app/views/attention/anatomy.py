@@ -13,7 +13,7 @@ from probes.heads.anatomy import HeadAnatomy, dissect
 
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     layer, head = state.layer, state.heads[0]
-    names = [f"{token.position + 1} · {token.text}" for token in trace.tokens]
+    names = [f"{token.position} · {token.text}" for token in trace.tokens]
     pinned_query, pinned_key = state.pin or (None, None)
     first = pinned_query if pinned_query is not None else pinned_key if pinned_key is not None else 2
     left, right = st.columns(2)

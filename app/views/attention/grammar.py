@@ -18,10 +18,19 @@ from model.trace import trace as trace_encoding
 from probes.heads import ablation, dependency_relations
 from probes.heads.dependency_relations import RelationCounts, RelationExample
 from probes.probing import apply, experiment, features, results
+from probes.probing.alignment import align
 from probes.probing.results import ProbingResult
 
 WORK = "app.work.heads:grammar"
 JOB = "treebank_job"  # in the address
+OPENING_SENTENCES = 150  # scored without an order
+ABOUT = (
+    "For each word of a treebank, an attention head *guesses* the word it depends on (its governor): the other word it "
+    "attends to most, or the other word that attends to it most (Clark et al., 2019). An attention head below its baseline "
+    "has learned nothing that position does not tell. The best of many is picked on these same sentences, so small gains "
+    "are luck. Relations are those of Universal Dependencies: nsubj subject, obj object, det article, amod adjective, "
+    "nummod number, expl *there*, cop *be*, aux auxiliary, case preposition, advmod adverb, conj joined by *and*, cc *and*."
+)
 MIN_COUNT = 10  # a relation seen more rarely says nothing
 UPLOAD = "upload"
 SOURCES = {
@@ -54,10 +63,7 @@ SHARES = ("accuracy", "baseline", "gain")
 
 
 def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
-    st.markdown(
-        "For each word of a treebank, a head *guesses* the word it belongs to: the other word it attends to most, or "
-        "the other word that attends to it most. How often is that its grammatical head? (Clark et al., 2019.)"
-    )
+    answer = st.container()
     source = dropdown("Sentences with trees", SOURCES, "trees", help="A treebank in CoNLL-U can be uploaded.")
     upload = None
     if source == UPLOAD:
@@ -86,12 +92,26 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
         remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))
     wanted = {"source": arguments["source"], "data": arguments["data"]}
     current = remembered_job.current(JOB, WORK, wanted) or (jobs.latest(WORK, arguments) if upload is None else None)
-    if current is not None:
-        job = job_panel.show(current.id)
-        if (job.folder / heads.RESULT).is_file():
+    job = None if current is None else job_panel.show(current.id)
+    with answer:
+        if job is not None and (job.folder / heads.RESULT).is_file():
             _result(bert, heads.grammar_result(job.folder), job.arguments["data"])
+        elif upload is None:
+            _result(bert, _first_counts(bert, source), source)
     _own_sentence(bert, trace)
     _claim(bert)
+
+
+def _first_counts(bert: Bert, source: str) -> RelationCounts:
+    """What nobody has to order: the first sentences."""
+
+    def compute() -> RelationCounts:
+        with st.spinner("Scoring every head …"):
+            sentences = session.dataset(source, None).sentences[:OPENING_SENTENCES]
+            *_, counts = dependency_relations.count(bert, align(bert, sentences).sentences)
+            return counts
+
+    return session.answer(bert, "relations", (source, OPENING_SENTENCES), compute)
 
 
 def _own_sentence(bert: Bert, trace: Trace) -> None:
@@ -158,9 +178,8 @@ def _result(bert: Bert, counts: RelationCounts, name: str) -> None:
         f"For *{layout.escape(best['relation'])}*, layer {best['layer'] + 1} head {best['head'] + 1} gains most over "
         f"position: it is right in {best['accuracy']:.0%}, the best fixed offset ({best['offset']:+d}) in "
         f"{best['baseline']:.0%}, over {counts.sentences:,} sentences of {layout.escape(SOURCES.get(name, name))}. "
-        "A head below its baseline has learned nothing that position does not tell. The best of many heads is "
-        "picked on these same sentences, so small gains are luck. **Click any cell to see its relation in a "
-        "sentence.**"
+        "**Click any cell to see its relation in a sentence.**",
+        help=ABOUT,
     )
     selected = st.dataframe(
         table.assign(layer=table["layer"] + 1, head=table["head"] + 1),
@@ -209,7 +228,7 @@ def _sentence(bert: Bert, example: RelationExample | None, chosen: tuple[int, in
     dependent, governor = (layout.escape(example.words[word]) for word in (example.dependent, example.head))
     position = next(token.position for token in trace.tokens if token.word == example.dependent)
     st.markdown(
-        f"A sentence in which {name} is right about **{dependent}**, whose head is **{governor}**: "
+        f"A sentence in which {name} is right about **{dependent}**, which depends on **{governor}**: "
         + (
             f"apart from itself, *{dependent}* attends most to *{governor}*."
             if arc == 0

@@ -4,7 +4,9 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.components.board import BoardData
-from app.widgets.choice import choice
+from app.samples import minimal_pair
+from app.widgets import text_inputs
+from app.widgets.choice import select
 from model import Bert, Edits, Trace
 from probes import heads
 
@@ -45,15 +47,17 @@ QUANTITIES = {
 
 def quantity_picker() -> str:
     """The quantity on the board, by its slug."""
-    return choice("On the board", {slug: name for slug, (name, _) in QUANTITIES.items()}, key="quantity")
+    return select("On the board", {slug: name for slug, (name, _) in QUANTITIES.items()}, key="quantity")
 
 
-def second_sentence() -> str:
-    """The sentence that A is compared with."""
-    a, _ = session.texts()
+def second_sentence(bert: Bert) -> str:
+    """The sentence that A is compared with: to begin with A with one word changed, a minimal pair."""
+    a, b = session.texts()
+    changed = session.answer(bert, "minimal pair", (a, b), lambda: minimal_pair.of(bert, bert.tokenizer.encode(a, b)))
+    text_inputs.suggest("second", changed)
     return st.text_input(
         "Compare sentence A with",
-        value=a,
+        value=changed,
         key="second",
         bind="query-params",
         max_chars=limits.TEXT_CHARACTERS,

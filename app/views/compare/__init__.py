@@ -7,7 +7,7 @@ from app.figures import compare as figures
 from app.figures import states
 from app.views.compare import attention, models, predictions, probes
 from app.views.compare.models import ComparedSide
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from model import smallworld
 from probes import comparison
 
@@ -31,7 +31,7 @@ def page() -> None:
         "states": ("States", _states),
         "probes": ("Probes", probes.section),
     }
-    section = choice("Show", {slug: label for slug, (label, _) in sections.items()}, key="ask")
+    section = choice(SECTION, {slug: label for slug, (label, _) in sections.items()}, key="ask")
     for note in dict.fromkeys((left.trace.note, right.trace.note)):
         layout.input_note(note)
     sections[section][1](left, right)

@@ -29,9 +29,9 @@ def section(bert: Bert, cloze_query: ClozeQuery, answer: DeltaGenerator) -> None
     table = _scores(bert, cloze_query, targets, candidate)
     if len(table):
         st.caption(
-            f"{_best(table)} A word of several wordpieces gets as many masks as pieces; its probability is the product over "
-            "them, each piece predicted with those before it filled in. It has no rank, because single words never "
-            "compete with it."
+            _best(table),
+            help="A word of several wordpieces gets as many masks as pieces; its probability is the product over them, each "
+            "piece predicted with those before it filled in. No rank: it is several wordpieces.",
         )
         st.dataframe(table, hide_index=True, height="content", alt="Rank and probability of chosen words")
 

@@ -7,7 +7,9 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.figures import mask as figures
+from app.samples import minimal_pair
 from app.samples.cloze import GRAMMATICAL, UNGRAMMATICAL
+from app.widgets import inputs, text_inputs
 from app.widgets.choice import choice
 from model import Bert, Encoding, InputError
 from probes.cloze import sentence_score
@@ -24,39 +26,49 @@ EXAMPLE = {"a": GRAMMATICAL, "b": "", "rival": UNGRAMMATICAL}
 
 
 def section(bert: Bert, encoding: Encoding) -> None:
+    answer = st.container()
     encodings = _inputs(bert, encoding)
     slugs = {slug: label for slug, (_, label) in VARIANTS.items()}
     variant, _ = VARIANTS[choice("A wordpiece is hidden", slugs, key="variant", help=ABOUT)]
+    with answer:
+        _answer(bert, encodings, variant)
+
+
+def _answer(bert: Bert, encodings: list[Encoding], variant: str) -> None:
     scores = session.answer(
         bert, "scores", (tuple(encodings), variant), lambda: sentence_score.score(bert, encodings, variant)
     )
+    if len(scores) == 2:
+        _verdict(*scores)
     piece, probability = scores[0].most_surprising
     st.caption(
         f"This input scores {scores[0].total:.2f} nats over {len(scores[0].pieces)} wordpieces, {scores[0].mean:.2f} each; "
         f"the least expected is *{layout.escape(piece)}* ({figures.percent(probability)}). A blind pick from the "
-        f"vocabulary would score {-math.log(bert.tokenizer.vocab_size):.2f} each. Each piece is masked in turn, and the "
-        "logarithms of the probability of the piece that stands there are added up (pseudo-log-likelihood; Salazar et al., "
-        "2020). Pale was foreseen, orange was a surprise."
+        f"vocabulary would score {-math.log(bert.tokenizer.vocab_size):.2f} each. Pale was expected, orange was a surprise.",
+        help="Each piece is masked in turn, and the logarithms of the probability of the piece that stands there are added "
+        "up (pseudo-log-likelihood; Salazar et al., 2020).",
     )
     for score in scores:
         st.html(figures.token_probabilities(score.pieces, score.log_probs))
     _table(scores)
-    if len(scores) == 2:
-        _verdict(*scores)
 
 
 def _inputs(bert: Bert, encoding: Encoding) -> list[Encoding]:
     """The input, and the version of it that the reader types beside it."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
+    a, b = session.texts()
+    changed = session.answer(bert, "minimal pair", (a, b), lambda: minimal_pair.of(bert, encoding))
+    text_inputs.suggest("rival", changed)
     rival = left.text_input(
         "Compare with another sentence",
+        changed,
         key="rival",
         bind="query-params",
         placeholder="a second version of sentence A",
         max_chars=limits.TEXT_CHARACTERS,
     ).strip()
-    right.button("Try: the keys … are / is", on_click=st.session_state.update, args=(EXAMPLE,))
-    encodings = [encoding, *([bert.tokenizer.encode(rival, session.texts()[1])] if rival else [])]
+    right.button("Try: the keys … are / is", on_click=inputs.take, args=(EXAMPLE,))
+    encodings = [encoding, *([bert.tokenizer.encode(rival, b)] if rival else [])]
     longest = max(map(len, encodings))
     if longest > limits.SENTENCE_SCORED:
         raise InputError(

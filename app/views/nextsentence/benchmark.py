@@ -19,10 +19,12 @@ WORK = "app.work.nextsentence:benchmark"
 ORDERED = "benchmark"  # the id of the job, in the address
 ANSWERS = "answers.csv"  # in the folder of the job
 UPLOADED = "upload.txt"
-SOURCES = {"reader": "The reader", "smallworld": "The small world", "file": "My own file"}
+OPENING_PAIRS = 20  # true ones of each text that is read without an order
+OPENING_TEXTS = {"reader": "the reader, everyday English", "smallworld": "Small world, a generated mini-language"}
+SOURCES = {"reader": "The reader", "smallworld": "Small world (generated)", "file": "My own file"}
 NAMES = {"another": "Another document", "same": "Same document", "swapped": "Swapped"}
 WHY = (
-    "**Two different tests.** A false B from *another document* is mostly about something else: knowing the topic is "
+    "**Three different tests.** A false B from *another document* is mostly about something else: knowing the topic is "
     "enough, and this is what BERT was trained for. A false B from the *same document* has the same topic, names "
     "and style, and only the place in the text is wrong. *Swapped* pairs share everything but the order. "
     "Each has the same sentences A, so the numbers can be compared; shared words answer beside the model."
@@ -32,7 +34,8 @@ Metrics = dict[str, tuple[BinaryMetrics, BinaryMetrics]]  # kind of false pairs 
 
 
 def section(bert: Bert) -> None:
-    st.markdown("How often is the head right, how sure is it, and would counting shared words do as well?")
+    answer = st.container()
+    st.markdown("**Another text, or more pairs**")
     source, content = _source()
     count = st.select_slider(
         "True pairs (and as many false ones of each kind)",
@@ -42,11 +45,31 @@ def section(bert: Bert) -> None:
         bind="query-params",
     )
     job = _job(source, content, count)
-    if job is None:
-        return
-    job = panel.show(job.id)
-    if job.state == "done" and (answers := session.file_content(job.folder / ANSWERS, _read)) is not None:
-        _show(answers)
+    if job is not None:
+        job = panel.show(job.id)
+    with answer:
+        if job and job.state == "done" and (answers := session.file_content(job.folder / ANSWERS, _read)) is not None:
+            _show(answers)
+        else:
+            _two_texts(bert)
+
+
+def _two_texts(bert: Bert) -> None:
+    """What nobody has to order: a few pairs of two texts, one that most models pass and one in which words count more."""
+    texts = {"reader": benchmark.BUNDLED[benchmark.READER], "smallworld": benchmark.BUNDLED[benchmark.WORLD]}
+
+    def evaluate(name: str) -> pd.DataFrame:
+        with st.spinner("Reading pairs …"):
+            return benchmark.evaluate(bert, benchmark.sample_pairs(texts[name](), OPENING_PAIRS))
+
+    answers = {name: session.answer(bert, "opening benchmark", (name,), lambda name=name: evaluate(name)) for name in texts}
+    right = {name: benchmark.metrics_of(answers[name], "another") for name in texts}
+    sentences = [
+        f"{OPENING_TEXTS[name]} {model.accuracy:.0%} (shared words: {overlap.accuracy:.0%})"
+        for name, (model, overlap) in right.items()
+    ]
+    st.caption(f"Pairs judged right where a false B is from another document: {'; '.join(sentences)}. Guessing: 50 %.")
+    _show(answers[choice("Pairs of", OPENING_TEXTS, "nsp_opening")])
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -95,7 +118,6 @@ def _show(answers: pd.DataFrame) -> None:
     metrics: Metrics = {
         kind: benchmark.metrics_of(answers, kind) for kind in benchmark.NEGATIVE_KINDS if kind not in missing
     }
-    st.markdown(WHY)
     layout.chart(
         figures.accuracies({NAMES[kind]: both for kind, both in metrics.items()}),
         key="nsp-accuracy",
@@ -105,6 +127,7 @@ def _show(answers: pd.DataFrame) -> None:
             for kind, (model, overlap) in metrics.items()
         ),
     )
+    st.markdown(WHY)
     st.dataframe(_table(metrics), hide_index=True, height="content", alt="Accuracy, AUC and calibration error by kind of B")
     if st.session_state.get("nsp_kind") not in metrics:  # a text of one document has no pairs from others
         st.session_state.pop("nsp_kind", None)

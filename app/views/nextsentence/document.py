@@ -9,7 +9,8 @@ from app import jobs, layout, limits, session
 from app.figures import sentence_order as figures
 from app.jobs import panel
 from app.samples.pairs import DOCUMENTS
-from app.widgets import remembered_job
+from app.widgets import remembered_job, text_inputs
+from app.widgets.choice import choice
 from model import Bert
 from model.pretraining import corpus
 from probes.nextsentence import sentence_order
@@ -20,27 +21,25 @@ MARGINS = "margins.npy"  # in the folder of the job
 
 
 def section(bert: Bert) -> None:
-    st.markdown(
-        "If the head knew what comes next, a shuffled text could be put in order again. Paste up to "
-        f"{sentence_order.MOST} sentences in their true order."
-    )
+    answer = st.container()
     sentences = _sentences()
-    sentence_order.check(sentences)
-    document = _document_order(bert, sentences)
-    if document is not None:
-        _show(document, sentences)
+    with answer:
+        sentence_order.check(sentences)
+        document = _document_order(bert, sentences)
+        if document is not None:
+            _show(document, sentences)
 
 
 def _sentences() -> list[str]:
     def take() -> None:
-        if st.session_state["nsp_document_choice"]:
-            st.session_state["nsp_document"] = DOCUMENTS[st.session_state["nsp_document_choice"]]
+        st.session_state["nsp_document"] = DOCUMENTS[st.session_state["document"]][1]
 
-    st.pills("A text to start from", list(DOCUMENTS), key="nsp_document_choice", on_change=take)
-    st.session_state.setdefault("nsp_document", next(iter(DOCUMENTS.values())))
-    text = st.text_area(
-        "The document", key="nsp_document", height=150, max_chars=limits.DOCUMENT_CHARACTERS, persist_state="session"
+    sample = choice("A text to start from", {slug: title for slug, (title, _) in DOCUMENTS.items()}, "document", take)
+    st.markdown(
+        "If the head knew what comes next, a shuffled text could be put in order again. Paste up to "
+        f"{sentence_order.MOST} sentences in their true order."
     )
+    text = text_inputs.sentence_box(DOCUMENTS[sample][1], "nsp_document", 150, "The document")
     uploaded = st.file_uploader("Or a text file", type=["txt"], key="nsp_upload", max_upload_size=1)
     if uploaded is not None:
         text = corpus.decode_utf8(uploaded.getvalue())
@@ -84,8 +83,8 @@ def _show(document: DocumentOrder, sentences: list[str]) -> None:
             figures.matrix(document.probabilities, sentences),
             key="nsp-matrix",
             finding=f"In {document.successor_accuracy:.0%} of the rows the true next sentence has the highest P(IsNext) (by "
-            f"shared words {document.overlap_successor_accuracy:.0%}, by chance {1 / (count - 1):.0%}). Rows: first "
-            "sentence; columns: second; orange frames: the true next ones.",
+            f"shared words {document.overlap_successor_accuracy:.0%}, by chance {1 / (count - 1):.0%}).",
+            help="Rows: first sentence; columns: second; orange frames: the true next ones.",
             alt=f"Square map of {count} by {count} probabilities; the true next sentence has the highest of its "
             f"row in {document.successor_accuracy:.0%} of the rows.",
         )
@@ -94,9 +93,9 @@ def _show(document: DocumentOrder, sentences: list[str]) -> None:
             figures.agreement(document.taus, count),
             key="nsp-tau",
             finding=f"Kendall's τ of the recovered order is {best.tau:+.2f} (1 the same, 0 chance, −1 reversed); a random "
-            f"order does as well or better with probability {document.p_value:.2g}. Shared words get "
-            f"{document.overlap_tau:.2f}: they know no direction and count in the better one, where a random order gets "
-            f"{document.chance_tau:.2f} on average.",
+            f"order does as well or better with probability {document.p_value:.2g}.",
+            help=f"Shared words get {document.overlap_tau:.2f}: they know no direction and count in the better one, where a "
+            f"random order gets {document.chance_tau:.2f} on average.",
             alt="; ".join(f"{method}: tau {tau:+.2f}" for method, tau in document.taus.items()),
         )
     st.markdown("**The text in the order the model would give it**")

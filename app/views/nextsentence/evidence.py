@@ -10,7 +10,6 @@ from probes.nextsentence.evidence import PARTS
 
 
 def section(bert: Bert) -> None:
-    sample_picker()
     evidence = session.nsp_evidence(bert, *session.pair())  # cached: a rerun of the page runs no forward pass
     layout.input_note(evidence.encoding.note)
     token, effect = evidence.strongest_token
@@ -50,3 +49,4 @@ def section(bert: Bert) -> None:
         f"is {without:.3f} instead of {probability:.3f}.",
         alt=f"P(IsNext) with each head switched off; layer {layer + 1} head {head + 1} changes it most, to {without:.3f}.",
     )
+    sample_picker()

@@ -6,13 +6,13 @@ from app import layout, session
 from app.figures import nextsentence as figures
 from app.figures import token_chips
 from app.samples.pairs import SAMPLES, PairSample
+from app.widgets import inputs
 from model import Bert
 from probes import nextsentence
 from probes.nextsentence import lexical_overlap
 
 
 def section(bert: Bert) -> None:
-    sample_picker()
     prediction = nextsentence.predict(bert, *session.pair())
     layout.input_note(prediction.encoding.note)
     follows = "follows" if prediction.logit_difference >= 0 else "does not follow"
@@ -25,6 +25,7 @@ def section(bert: Bert) -> None:
         f"would stand at one half (dotted). Shared words (lexical overlap): {overlap:.0%}.",
         alt=f"One bar: IsNext {prediction.is_next:.1%}, NotNext {prediction.not_next:.1%}.",
     )
+    sample_picker()
     columns = st.columns(4)
     columns[0].metric("P(IsNext), output 0", f"{prediction.is_next:.4f}", help="The first output means: B follows A.")
     columns[1].metric("P(NotNext), output 1", f"{prediction.not_next:.4f}", help="The second output means: it does not.")
@@ -52,11 +53,13 @@ def section(bert: Bert) -> None:
 
 def sample_picker() -> None:
     """Ten pairs to start from; choosing one writes sentences A and B."""
+    if sample := current_sample():
+        st.markdown(f"**To think about:** {sample.question}")
     samples = {sample.title: sample for sample in SAMPLES}
 
     def take() -> None:
         if (sample := samples.get(st.session_state["start_pair"])) is not None:
-            st.session_state.update(a=sample.a, b=sample.b, nsp_text=sample.text)
+            inputs.take({"a": sample.a, "b": sample.b, "nsp_text": sample.text})
 
     st.selectbox(
         "A pair to start from (or type your own above)",
@@ -66,8 +69,6 @@ def sample_picker() -> None:
         placeholder="Ten pairs, ten questions",
         on_change=take,
     )
-    if sample := current_sample():
-        st.markdown(f"**To think about:** {sample.question}")
 
 
 def current_sample() -> PairSample | None:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import layout, limits, session
+from app import layout, session
 from app.figures import nextsentence as figures
 from app.views.nextsentence.pair import current_sample, sample_picker
+from app.widgets import text_inputs
 from model import Bert
 from probes import nextsentence
 from probes.nextsentence import perturbations
@@ -15,16 +16,17 @@ from probes.nextsentence.perturbations import LARGE, SMALL, PerturbationResult
 
 
 def section(bert: Bert) -> None:
-    sample_picker()
+    answer = st.container()
     sample = current_sample()
-    st.session_state.setdefault("nsp_text", sample.text if sample else "")
-    text = st.text_area(
-        "The text that A comes from (for one of the changes)",
-        key="nsp_text",
-        height=100,
-        max_chars=limits.DOCUMENT_CHARACTERS,
-        persist_state="session",
-    )
+    origin = sample.text if sample else ""
+    text_inputs.suggest("nsp_text", origin)
+    text = text_inputs.sentence_box(origin, "nsp_text", 100, "The text that A comes from (for one of the changes)")
+    sample_picker()
+    with answer:
+        _answer(bert, text)
+
+
+def _answer(bert: Bert, text: str) -> None:
     pair = session.pair()
     results = session.answer(bert, "perturbations", (*pair, text), lambda: perturbations.evaluate(bert, *pair, text))
     st.success(layout.escape(verdict(results)), icon=":material/gavel:")

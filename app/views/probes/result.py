@@ -8,7 +8,7 @@ from app import jobs, layout
 from app.figures import probes as figures
 from app.views.probes import claim, layers, live_probe, mistakes, where
 from app.widgets import dataset, experiment_page
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from app.widgets.experiment_page import ListedResult, passed_over
 from probes.probing import results
 from probes.probing.results import ProbingResult
@@ -41,8 +41,7 @@ def show(listed: dict[str, ListedResult[ProbingResult]], slug: str) -> None:
     """The open result from the side that the reader chose."""
     by_title = {entry.title: entry.result for entry in listed.values()}
     title, result = listed[slug].title, listed[slug].result
-    _data(result)
-    side = choice("Show", SIDES, "side")
+    side = choice(SECTION, SIDES, "side")
     if side == "layers":
         layers.show(result)
     elif side == "where":
@@ -55,6 +54,7 @@ def show(listed: dict[str, ListedResult[ProbingResult]], slug: str) -> None:
         claim.show()
     else:
         _compare(by_title, title)
+    _data(result)
 
 
 def _data(result: ProbingResult) -> None:

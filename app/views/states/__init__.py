@@ -2,7 +2,7 @@
 
 from app import layout, session
 from app.views.states import neighbours, neurons, paths, senses, sentences, similarity
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 
 SECTIONS = {
     "paths": ("Paths", paths.section),
@@ -16,6 +16,6 @@ SECTIONS = {
 
 def page() -> None:
     layout.title("Hidden states", "Where does meaning move, layer by layer?")
-    section = choice("Show", {slug: label for slug, (label, _) in SECTIONS.items()}, key="section")
+    section = choice(SECTION, {slug: label for slug, (label, _) in SECTIONS.items()}, key="section")
     layout.input_note(session.trace().note)
     SECTIONS[section][1]()

@@ -39,8 +39,8 @@ def section() -> None:
     layout.chart(
         figures.animated(paths, trace.wordpieces, _groups(trace), followed),
         key="paths",
-        finding=f"{meaning} The rest is not in the picture; each axis says its share of the layer on screen. Press play or "
-        "drag the slider.",
+        finding=meaning,
+        help="The rest is not in the picture; each axis says its share of the layer on screen. Press play, or drag.",
         alt=f"{len(trace.tokens)} tokens in {axes} dimensions at layers 0 to {len(paths.points) - 1}, {explained} of the "
         "variance shown.",
     )

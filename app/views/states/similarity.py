@@ -3,7 +3,7 @@
 from app import layout, session
 from app.figures import states as figures
 from app.widgets import text_inputs
-from app.widgets.choice import choice, select
+from app.widgets.choice import SECTION, choice, select
 from model import Trace
 from probes.states import geometry, residual_stream, token_contexts
 
@@ -117,7 +117,7 @@ def _intra_sentence(_: Trace) -> None:
 
 
 def _contributions(trace: Trace) -> None:
-    slug = choice("Show", {slug: label for slug, (label, *_) in CONTRIBUTIONS.items()}, key="writes")
+    slug = choice(SECTION, {slug: label for slug, (label, *_) in CONTRIBUTIONS.items()}, key="writes")
     label, field, part, sentence = CONTRIBUTIONS[slug]
     contributions = residual_stream.contributions(session.bert(), trace.encoding)
     low, lowest, high, highest = contributions.extremes(field)

@@ -8,24 +8,24 @@ from app.figures import word_bars
 from app.samples.cloze import PAPER
 from app.samples.stories import STORY
 from app.views.strategies import learning
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice, pills
 from model import Bert, Encoding, InputError
 from model.pretraining.corpus import decode_utf8, split_sentences
 from model.pretraining.masking import MaskingStrategy
 from probes import cloze
 from probes.masking_strategies import corruption
 
-SOURCES = {"paper": "the paper's example", "own": "sentences A and B", "story": "a short story", "file": "a file"}
+SOURCES = {"story": "a short story", "own": "sentences A and B", "paper": "the paper's example", "file": "a file"}
+WORDS_LEAST = 20  # of a text whose words are averaged over
 SECTIONS = {"text": "What it does to text", "model": "What the model sees", "learning": "What it does to learning"}
 
 
 def page() -> None:
     layout.title(
         "Masking strategies",
-        "BERT learns from selected words of which 80 % are masked, 10 % replaced and 10 % left as they are. "
-        "What does such a mix do, and why not mask them all?",
+        "Of the words BERT learns from, 80 % are masked, 10 % replaced, 10 % kept. Why not mask them all?",
     )
-    section = choice("Question", SECTIONS, "question")
+    section = choice(SECTION, SECTIONS, "question")
     if section == "text":
         _text()
     elif section == "model":
@@ -40,16 +40,16 @@ def _strategy() -> MaskingStrategy:
     parts = [
         column.slider(label, 0, 100, start, 5, key=key, bind="query-params")
         for column, label, start, key in zip(
-            columns, ("[MASK]", "random word", "unchanged"), (80, 10, 10), ("mask", "random", "keep"), strict=True
+            columns, ("[MASK]", "unchanged", "random word"), (80, 10, 10), ("mask", "keep", "random"), strict=True
         )
     ]
     rate = last.slider("selected (% of wordpieces)", 1, 100, 15, key="rate", bind="query-params")
     whole = st.toggle("Whole words: all pieces of a word are selected together", key="whole", bind="query-params")
     if not sum(parts):
         raise InputError("Move at least one of the three sliders above zero: something must happen to a selected word.")
-    mask, random, keep = (part / sum(parts) for part in parts)
+    mask, keep, random = (part / sum(parts) for part in parts)
     if sum(parts) != 100:
-        st.caption(f"In proportion: {mask:.0%} [MASK], {random:.0%} random, {keep:.0%} unchanged.".replace("[", r"\["))
+        st.caption(f"In proportion: {mask:.1%} [MASK], {keep:.1%} unchanged, {random:.1%} random.".replace("[", r"\["))
     return MaskingStrategy(mask, random, keep, rate / 100, whole)
 
 
@@ -69,28 +69,45 @@ def _source() -> str:
 
 
 def _text() -> None:
-    bert, strategy = session.bert(), _strategy()
-    encoding = bert.tokenizer.encode(_source()[: limits.TEXT_CHARACTERS])
-    layout.input_note(encoding.note)
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
-    if left.button("Draw again", icon=":material/casino:"):
-        st.session_state["draw"] = st.session_state.get("draw", 0) + 1
-    draws = right.slider("Draws counted below", 10, limits.DRAWS, 500, 10, key="draws", bind="query-params")
-    corrupted, replacement = corruption.sample(bert, encoding, strategy, st.session_state.get("draw", 0))
-    st.caption(
-        f"{sum(map(bool, replacement))} of {len(encoding)} tokens are selected in this draw (coloured): the model must name "
-        "the word that stood there, whatever it reads now. Below a changed token stands the original."
-    )
-    st.html(figures.corrupted(encoding, corrupted, replacement))
+    bert, answer = session.bert(), st.container()
+    strategy = _strategy()
+    left, right = st.columns([3, 2])
+    with left:
+        source = _source()
+    draws = right.slider("Draws counted", 10, limits.DRAWS, 500, 10, key="draws", bind="query-params")
+    encoding = bert.tokenizer.encode(source[: limits.TEXT_CHARACTERS])
+    with answer:
+        layout.input_note(encoding.note)
+        _corrupted(bert, encoding, strategy)
+    _observed_shares(bert, encoding, strategy, draws)
+
+
+def _corrupted(bert: Bert, encoding: Encoding, strategy: MaskingStrategy) -> None:
+    """One draw: the text as the model would read it."""
+    number = int(st.query_params.get("draw", "0")) if st.query_params.get("draw", "0").isdecimal() else 0
+    place = st.container()
+    if st.button("Draw again", icon=":material/casino:"):
+        st.query_params["draw"] = str(number := number + 1)
+    corrupted, replacement = corruption.sample(bert, encoding, strategy, number)
+    with place:
+        st.caption(
+            f"{sum(map(bool, replacement))} of {len(encoding)} tokens are selected in this draw (coloured): the model must "
+            "name the word that stood there, whatever it reads now. Below a changed token stands the original."
+        )
+        st.html(figures.corrupted(encoding, corrupted, replacement))
+
+
+def _observed_shares(bert: Bert, encoding: Encoding, strategy: MaskingStrategy, draws: int) -> None:
+    """The same over many draws, beside what the strategy says."""
     shares = corruption.observed_shares(bert, encoding, strategy, draws)
     selected, masked, *_ = shares.itertuples()
     layout.chart(
         figures.shares(shares),
         key="shares",
         finding=f"{selected.observed:.1%} of the wordpieces were selected over {draws} draws (expected "
-        f"{selected.expected:.1%}), and {masked.observed:.1%} of those were masked (expected {masked.expected:.1%}). Dots "
-        "are observed shares with their 95 % intervals, orange ticks the expected ones. Each replacement is drawn alone, "
-        "so its interval is binomial; how many are selected is nearly fixed by the sampler, so that interval is much "
+        f"{selected.expected:.1%}), and {masked.observed:.1%} of those were masked (expected {masked.expected:.1%}).",
+        help="Dots are observed shares with their 95 % intervals, orange ticks the expected ones. Each replacement is drawn "
+        "alone, so its interval is binomial; how many are selected is nearly fixed by the sampler, so that interval is much "
         "narrower.",
         alt="; ".join(f"{row.what}: {row.observed:.1%}, expected {row.expected:.1%}" for row in shares.itertuples()),
     )
@@ -102,24 +119,21 @@ def _text() -> None:
 def _model() -> None:
     bert = session.bert()
     bert.require_mlm()
+    answer = st.container()
     text = _source()
     encoding = bert.tokenizer.encode(text[: limits.TEXT_CHARACTERS])
     targets = [token for token in encoding.tokens if not token.is_special and token.id not in bert.tokenizer.special_ids]
     targets = targets[: limits.TARGETS_OFFERED]
     if not targets:
         raise InputError("The text has no word that could be masked.")
-    names = {token.position: token.text for token in targets}
-    default = next((token.position for token in reversed(targets) if token.text.isalpha()), targets[-1].position)
-    position = st.pills(
-        "One word, masked, replaced and unchanged",
-        list(names),
-        default=default,
-        required=True,
-        format_func=lambda position: layout.escape(names[position]),
-        key=f"replacement-{hash(text)}",
-    )
+    names = {str(token.position): layout.escape(token.text) for token in targets}
+    default = str(next((token.position for token in reversed(targets) if token.text.isalpha()), targets[-1].position))
+    if st.session_state.setdefault("replaced of", text) != text:
+        st.session_state["replaced"], st.session_state["replaced of"] = default, text
+    position = int(pills("One word, masked, replaced and unchanged", names, "replaced", default))
     random_word = st.text_input("The random word", "apple", key="instead", bind="query-params", max_chars=60)
-    _one_word(bert, encoding, position or default, random_word)
+    with answer:
+        _one_word(bert, encoding, position, random_word)
     _many_words(bert, text)
 
 
@@ -148,9 +162,11 @@ def _one_word(bert: Bert, encoding: Encoding, position: int, random_word: str) -
 
 
 def _many_words(bert: Bert, text: str) -> None:
-    """The same over many positions: how far training and use are from each other."""
+    """The same over many positions: how far training and use are apart; the story stands in for a short text."""
     positions = st.slider("Positions averaged", 20, limits.POSITIONS_AVERAGED, 60, 10, key="averaged", bind="query-params")
-    encodings = [bert.tokenizer.encode(sentence) for sentence in split_sentences(text)[: limits.SENTENCES_READ]]
+    long = len(text.split()) >= WORDS_LEAST
+    sentences = split_sentences(text if long else STORY)[: limits.SENTENCES_READ]
+    encodings = [bert.tokenizer.encode(sentence) for sentence in sentences]
     mismatch = session.answer(
         bert, "mismatch", (tuple(encodings), positions), lambda: corruption.mismatch(bert, encodings, positions)
     )
@@ -158,15 +174,16 @@ def _many_words(bert: Bert, text: str) -> None:
     layout.chart(
         figures.mismatch(mismatch),
         key="mismatch",
-        finding=f"Of {masked.positions} words, one at a time, the model names {masked.accuracy:.0%} where it reads [MASK], "
-        f"{replaced.accuracy:.0%} where it reads a random word and {unchanged.accuracy:.0%} where it reads the word "
-        "itself. In training it meets all three, in use only the last: the gap between the first and the last group is "
-        "that mismatch, measured.",
+        finding=f"Of {masked.positions} words{'' if long else ' of the short story'}, one at a time, the model names "
+        f"{masked.accuracy:.0%} where it reads [MASK], {replaced.accuracy:.0%} where it reads a random word and "
+        f"{unchanged.accuracy:.0%} where it reads the word itself.",
+        help="In training it meets all three, in use only the last: the gap between the first and the last group is that "
+        "mismatch, measured.",
         alt="; ".join(
             f"{row.replacement}: accuracy {row.accuracy:.0%}, detected {row.detected:.0%}" for row in mismatch.itertuples()
         ),
     )
     st.markdown(
-        f"It notices **{replaced.detected:.0%}** of the random words (its best guess is another word), and wrongly "
-        f"doubts **{unchanged.detected:.0%}** of the words that were left as they are."
+        f"It notices **{replaced.detected:.0%}** of the random words, drawn for each place anew (its best guess is another "
+        f"word), and wrongly doubts **{unchanged.detected:.0%}** of the words that were left as they are."
     )

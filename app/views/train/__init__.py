@@ -8,7 +8,7 @@ from app import jobs, layout, limits, session
 from app.jobs import panel
 from app.views.train import replay
 from app.widgets import experiment_page, model_name
-from app.widgets.choice import choice
+from app.widgets.choice import SECTION, choice
 from app.work import training
 from model import InputError
 from probes import training_replay
@@ -27,7 +27,7 @@ def page() -> None:
         running = None
     if running and "show" not in st.query_params:
         st.session_state.setdefault("show", "own")
-    if choice("Show", SHOW, "show") == "own":
+    if choice(SECTION, SHOW, "show") == "own":
         _own()
         return
     if running:
@@ -37,7 +37,7 @@ def page() -> None:
 
 def _own() -> None:
     """The training under way or the last one, those that wait, and the form for another."""
-    orders = experiment_page.watch_and_order(WORK, "Order a training", _form, _progress, _open_replay, EVERY)
+    orders = experiment_page.watch_and_order(WORK, "Set up a training run", _form, _progress, _open_replay, EVERY)
     current = experiment_page.current_job(orders)
     if current and current.state == "done":
         name = layout.escape(Path(current.arguments["out"]).name)

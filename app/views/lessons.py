@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.figures import lessons as figures
+from app.server import OWNER
 from app.widgets.choice import choice
 from model import BertscopeError
 from probes import cloze
@@ -149,7 +150,8 @@ def _predict(name: str, index: int, option: int | None) -> None:
     """Record a prediction, or take it back; the room's count follows."""
     st.session_state["predicted"][name][index] = option
     voters = session.votes().setdefault((name, index), {})
-    voter = st.session_state.setdefault("voter", uuid4().hex)
+    # the mark of the browser: who reloads the page is no second voter
+    voter = st.context.cookies.get(OWNER) or st.session_state.setdefault("voter", uuid4().hex)
     voters.pop(voter, None)
     if option is not None:
         voters[voter] = option

@@ -18,6 +18,7 @@ from ..probing import baselines, tasks
 from ..probing.data import ProbingData
 from ..probing.examples import ProbingExamples, build_examples
 from ..probing.experiment import load_data, load_model, source_options
+from ..probing.features import digest
 from ..probing.linear import LinearProbe
 from ..probing.tasks import ProbingTask
 from ..probing.treebank import Sentence
@@ -69,6 +70,7 @@ def run(
     settings = {
         "model": bert.info.name,
         "data": dataset.name,
+        "model_digest": digest(bert),
         "digest": dataset.digest,
         "task": task,
         "epochs": epochs,

@@ -29,6 +29,7 @@ class FinetuningResult(ExperimentResult):
     SETTINGS: ClassVar[dict[str, Any]] = {
         "model": str,
         "data": str,
+        "model_digest": str,
         "digest": str,
         "task": str,
         "epochs": int,

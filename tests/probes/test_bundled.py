@@ -6,6 +6,8 @@ import pytest
 
 import model
 from probes import bundled
+from probes.command import experiment_options
+from probes.finetuning import __main__ as finetuning_command
 from probes.probing import __main__, experiment, features, results
 from probes.probing.results import ProbingResult
 from probes.results import RESULT
@@ -61,5 +63,10 @@ def test_trained_weights_know_more_than_random_ones_in_the_stored_experiments():
 def test_the_stored_fine_tuning_is_finished_and_about_the_reviews_as_they_are_now():
     stored = bundled.finetuning()
     assert stored.finished
-    assert stored.settings["digest"] == experiment.reviews().digest
+    typed = finetuning_command.parser().parse_args(shlex.split(stored.command.removeprefix("python3 run.py finetune ")))
+    options = experiment_options(typed)
+    assert stored.settings["model_digest"] == features.digest(model.load(options.pop("model")))
+    assert stored.settings["digest"] == experiment.BUNDLED_DATA[options.pop("data")]().digest
+    assert not any(options.pop(split) for split in ("train", "dev", "test"))
+    assert {option: stored.settings[option] for option in options} == options
     assert stored.scores["finetuned"][0] > stored.scores["frozen"][0] > stored.scores["majority"][0]

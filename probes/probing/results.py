@@ -36,7 +36,7 @@ LABEL_KEYS = {"label", "count", "precision", "recall", "f1"}
 MISTAKE_KEYS = {"text", "second", "word", "label", "predicted"}
 
 
-@dataclass
+@dataclass(repr=False)
 class ProbingResult(ExperimentResult):
     """What one run of `probes.probing.experiment` measured; rows hold one finished layer of one seed each.
 

@@ -39,6 +39,7 @@ JOBS_WAITING = 20  # in the queue at once
 JOBS_KEPT = 100  # finished ones on disk; the oldest beyond that are removed with their results
 JOB_ARGUMENT_BYTES = 100_000  # of one job's arguments as JSON
 JOB_FILE_BYTES = 64 * 2**20  # of the files handed to one job
+JOB_FREE_BYTES = 2**30  # of the disk, below which no more work is taken
 JOB_PROGRESS_LINES = 2_000  # about as many are written in the life of a long job
 JOB_PROGRESS_SECONDS = 0.25  # at least between two lines of progress
 JOB_STOP_SECONDS = 20  # after a request to stop a job has this long before its process is ended

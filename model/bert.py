@@ -20,6 +20,7 @@ from . import kernels
 from .config import BertConfig
 from .errors import InputError, MissingHeadError
 from .interventions import CompiledEdits, Edits, compile_edits
+from .short_repr import ShortRepr
 from .tokenizer import Encoding, WordPiece
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class EmbeddingTable(nn.Embedding):
         pass
 
 
-@dataclass(frozen=True)
-class Batch:
+@dataclass(frozen=True, repr=False)
+class Batch(ShortRepr):
     """Inputs padded to one length: ids, segments and an attention mask that is False on padding, each (batch, seq)."""
 
     ids: Tensor

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from . import checkpoint
 from .bert import Bert, Linear
 from .errors import CheckpointError, InputError
+from .short_repr import ShortRepr
 from .tokenizer import Encoding
 from .trace import batches_by_length
 
@@ -26,8 +27,8 @@ KINDS = {"sentence": "BertForSequenceClassification", "token": "BertForTokenClas
 MAX_GRAD_NORM, WEIGHT_DECAY, WARMUP = 1.0, 0.01, 0.1
 
 
-@dataclass(frozen=True)
-class LabelledInputs:
+@dataclass(frozen=True, repr=False)
+class LabelledInputs(ShortRepr):
     """Inputs, and positions in them with the index of the class of each."""
 
     encodings: Sequence[Encoding]

@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 from model import InputError, __version__
 from model.files import write_text
+from model.short_repr import ShortRepr
 
 FORMAT = "bertscope result 3"
 RESULT = "result.json"  # in the folder of a run
 
 
-@dataclass
-class ExperimentResult:
+@dataclass(repr=False)
+class ExperimentResult(ShortRepr):
     """What a probing experiment and a fine-tuning have in common; `experiment` in the file says which of the two it is."""
 
     EXPERIMENT: ClassVar[str]

@@ -15,7 +15,9 @@ CLOSED = {
     "probes": {"app", "streamlit", "plotly"},
     "app/figures": {"streamlit", "plotly"},
     "app/components": {"model"},
+    "app/work": {"streamlit", "plotly"},
 }
+PARTICIPLES = ("asked", "found", "said", "told", "given", "made", "kept")
 
 SCREEN = re.compile(r"\b(click|sidebar|upload|button)(ed|s)?\b|\bpage\b(?! is a name)", re.IGNORECASE)
 
@@ -110,10 +112,68 @@ def test_errors_of_model_and_probes_name_no_part_of_the_screen():
 
 
 def test_a_file_of_views_or_figures_has_the_name_of_a_page_or_a_chart():
+    from app.navigation import PAGES
+
+    pages = {"".join(entry.address.split("-")) for entries in PAGES.values() for entry in entries}
+    views = {path.stem for path in (ROOT / "app" / "views").iterdir() if not path.name.startswith("_")}
+    assert views == pages
     vague = {"drawn", "familiar", "without", "sharing", "ordered", "sides", "answers", "lines", "words", "utils"}
     vague |= {"helpers", "common", "base", "misc", "tools"}
     files = [path for folder in ("views", "figures") for path in (ROOT / "app" / folder).rglob("*.py")]
     assert [str(path.relative_to(ROOT)) for path in files if path.stem in vague] == []
+
+
+def names(tree: ast.AST) -> set[str]:
+    """Everything a file defines, assigns to or takes as an argument."""
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return found | {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+def test_no_name_is_a_participle():
+    texts = {
+        path: path.read_text(encoding="utf-8") for room in ("model", "probes", "app") for path in (ROOT / room).rglob("*.py")
+    }
+    wrong = {str(path.relative_to(ROOT)): names(ast.parse(text)) & set(PARTICIPLES) for path, text in texts.items()}
+    assert {path: participles for path, participles in wrong.items() if participles} == {}
+    assert sum(len(re.findall(rf"\b({'|'.join(PARTICIPLES)})\b", text)) for text in texts.values()) < 150
+
+
+def test_a_file_is_replaced_in_one_place_only():
+    homes = {
+        "model/files.py",  # the one atomic write
+        "app/jobs/registry.py",  # before torch is imported, which comes with model.files
+    }
+    replacing = re.compile(
+        r"os\.replace|os\.rename|NamedTemporaryFile|mkstemp|\b(temporary|partial|new)\w*\.(replace|rename)\("
+    )
+    wrong = [
+        str(path.relative_to(ROOT))
+        for room in ("model", "probes", "app")
+        for path in (ROOT / room).rglob("*.py")
+        if replacing.search(path.read_text(encoding="utf-8"))
+    ]
+    folders = ["model/pretraining/keep_apart.py", "model/pretraining/token_store.py"]  # a folder takes the place of another
+    assert sorted(wrong) == sorted([*homes, *folders])
+
+
+def test_every_command_parses_and_fails_in_one_way():
+    apart = {"app/__main__.py"}  # its settings must stand before torch is imported, which comes with model.command
+    mains = [path for room in ("model", "probes", "app", "bench") for path in (ROOT / room).rglob("*.py")]
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in mains
+        if re.search(r"\.parse_args\(|shlex\.(join|quote)", path.read_text(encoding="utf-8"))
+        and path != ROOT / "model" / "command.py"
+    ]
+    assert set(wrong) == apart
+
+
+def test_the_time_left_is_told_by_one_clock():
+    reckoning = re.compile(r"eta\W{1,4}=?\s*\(?.*(monotonic|elapsed|seconds \*|/ rate)")
+    paths = [path for room in ("model", "probes", "app") for path in (ROOT / room).rglob("*.py")]
+    assert [path.name for path in paths if reckoning.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_queue_runs_what_stands_in_app_work_and_nothing_else():

@@ -245,16 +245,12 @@ def test_a_taken_port_gives_way_to_the_next():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without telling it")
 def test_who_ends_the_command_ends_what_it_started():
-    process = subprocess.Popen(
-        [sys.executable, "run.py", "--port", str(free("127.0.0.1", 8700)), "--no-browser"],
-        cwd=ROOT,
-        text=True,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    address = next(line.split()[-1] for line in process.stdout if "Bertscope is at" in line)
-    urlopen(address, timeout=20).close()
-    process.terminate()
-    process.wait(30)
+    words = [sys.executable, "run.py", "--port", str(free("127.0.0.1", 8700)), "--no-browser"]
+    with subprocess.Popen(words, cwd=ROOT, text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = next(line.split()[-1] for line in process.stdout if "Bertscope is at" in line)
+        urlopen(address, timeout=20).close()
+        process.terminate()
+        process.wait(30)
     with pytest.raises(OSError):
         urlopen(address, timeout=20)

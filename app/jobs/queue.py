@@ -74,6 +74,14 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
         raise refusal("The files of a job need plain names.")
     if sum(map(len, files.values())) > limits.JOB_FILE_BYTES:
         raise refusal(f"The files are larger than {limits.JOB_FILE_BYTES // 2**20} MB together.")
+    with registry.explaining_errors():
+        runs().mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(runs()).free
+    if free < limits.JOB_FREE_BYTES:
+        raise refusal(
+            f"The disk of {runs()} has {free / 1e9:.1f} GB left, and {limits.JOB_FREE_BYTES / 1e9:.1f} GB are needed for "
+            "another piece of work: delete finished work or models first."
+        )
     id, fingerprint = f"{datetime.now():%Y%m%d-%H%M%S-%f}{secrets.token_hex(2)}", _fingerprint(work, settings, files)
     prepared = runs() / f".{id}.new"
     try:

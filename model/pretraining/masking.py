@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import InputError
+from ..short_repr import ShortRepr
 from ..tokenizer import WordPiece
 
 UNSELECTED, MASKED, RANDOM, SAME = range(4)
@@ -33,8 +34,8 @@ class MaskingStrategy:
             raise InputError(f"{self.mlm_probability:.0%} of the words are selected; more than 0 and at most 100 % can be.")
 
 
-@dataclass(frozen=True)
-class Corruption:
+@dataclass(frozen=True, repr=False)
+class Corruption(ShortRepr):
     """What the model reads, and how it was corrupted; the labels are the original ids where `selected`."""
 
     ids: np.ndarray  # (batch, seq)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import Bert, Encoding
+from model.short_repr import ShortRepr
 
 from .. import cloze
 
 
-@dataclass(frozen=True)
-class SentenceScore:
+@dataclass(frozen=True, repr=False)
+class SentenceScore(ShortRepr):
     """The wordpieces of an input that were masked, and log P of each in nats."""
 
     text: str

@@ -14,10 +14,11 @@ from model import Bert, Encoding, InputError, ModelInfo, hidden_states
 from model.command import quote
 from model.finetuning import FinetunedBert, FinetuningConfig, LabelledInputs, default_learning_rate, finetune, probabilities
 
-from ..probing import baselines, features, tasks
+from ..probing import baselines, tasks
 from ..probing.data import ProbingData
 from ..probing.examples import ProbingExamples, build_examples
 from ..probing.experiment import load_data, load_model, source_options
+from ..probing.features import digest
 from ..probing.linear import LinearProbe
 from ..probing.tasks import ProbingTask
 from ..probing.treebank import Sentence
@@ -70,8 +71,8 @@ def run(
     settings = {
         "model": bert.info.name,
         "data": dataset.name,
+        "model_digest": digest(bert),
         "digest": dataset.digest,
-        "model_digest": features.digest(bert),
         "task": task,
         "epochs": epochs,
         "learning_rate": config.learning_rate,

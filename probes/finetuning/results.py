@@ -21,7 +21,7 @@ BASELINES = {
 ORDER = ("finetuned", "second_only", "frozen", "random_init", "word_type", "majority")
 
 
-@dataclass
+@dataclass(repr=False)
 class FinetuningResult(ExperimentResult):
     """What one run of `probes.finetuning.experiment` measured; a condition is in `scores` when it has come to its end."""
 
@@ -29,8 +29,8 @@ class FinetuningResult(ExperimentResult):
     SETTINGS: ClassVar[dict[str, Any]] = {
         "model": str,
         "data": str,
-        "digest": str,
         "model_digest": str,
+        "digest": str,
         "task": str,
         "epochs": int,
         "learning_rate": int | float,

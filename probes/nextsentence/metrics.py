@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.short_repr import ShortRepr
+
 from ..statistics import auc, expected_calibration_error, roc_curve, wilson_interval
 
 BINS = 10
 
 
-@dataclass(frozen=True)
-class CalibrationBins:
+@dataclass(frozen=True, repr=False)
+class CalibrationBins(ShortRepr):
     """Predictions grouped by their probability into equal ranges; empty ranges are left out. DeGroot & Fienberg (1983)."""
 
     predicted: np.ndarray  # (bins,) mean probability

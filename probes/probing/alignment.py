@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import Bert, Encoding, InputError
+from model.short_repr import ShortRepr
 
 from .treebank import Sentence
 
@@ -29,8 +30,8 @@ class AlignedSentence:
         return bool((self.spans[:, 0] < self.spans[:, 1]).all())
 
 
-@dataclass(frozen=True)
-class Alignment:
+@dataclass(frozen=True, repr=False)
+class Alignment(ShortRepr):
     """Sentences that the model reads whole, and how many it does not."""
 
     sentences: tuple[AlignedSentence, ...]

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from model import Bert, Encoding, InputError
+from model.short_repr import ShortRepr
 
 from . import features, tasks
 from .alignment import align_one
@@ -14,8 +15,8 @@ from .structural import distances, predicted_edges
 from .treebank import Sentence
 
 
-@dataclass(frozen=True)
-class ProbePredictions:
+@dataclass(frozen=True, repr=False)
+class ProbePredictions(ShortRepr):
     """The label of every unit (word, wordpiece, or the whole sentence) at every layer."""
 
     layers: list[int]

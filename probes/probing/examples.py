@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import Bert, Encoding, InputError
+from model.short_repr import ShortRepr
 
 from .alignment import align, align_one
 from .splits import assign_splits
@@ -16,8 +17,8 @@ from .treebank import Sentence, has_fixed_split, passages
 Span = tuple[int, int]  # the wordpieces from the first up to, not with, the second
 
 
-@dataclass(frozen=True)
-class ProbingExamples:
+@dataclass(frozen=True, repr=False)
+class ProbingExamples(ShortRepr):
     """Labelled spans of inputs: example e is about spans[span_indices[e]], and its gold label is labels[e].
 
     The word type is what the control task and the word-type baseline go by: the form of the word, of the pair's first

@@ -1,8 +1,11 @@
 """The result of a probing experiment: what was probed, how, and everything that was measured."""
 
 import base64
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +38,7 @@ LABEL_KEYS = {"label", "count", "precision", "recall", "f1"}
 MISTAKE_KEYS = {"text", "second", "word", "label", "predicted"}
 
 
-@dataclass
+@dataclass(repr=False)
 class ProbingResult(ExperimentResult):
     """What one run of `probes.probing.experiment` measured; rows hold one finished layer of one seed each.
 
@@ -79,6 +82,11 @@ class ProbingResult(ExperimentResult):
     def finished_layers(self, seed: int) -> set[int]:
         """The layers that are finished under a seed."""
         return {int(row["layer"]) for row in self.rows if row["seed"] == seed}
+
+    @cached_property
+    def weights_digest(self) -> str:
+        """Which trained probes these are, whatever file they came from."""
+        return hashlib.sha256(json.dumps(self.weights, sort_keys=True).encode()).hexdigest()
 
     def check(self) -> None:
         rows = table(self)

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.short_repr import ShortRepr
+
 from ..statistics import spearman
 from .treebank import ROOT, Sentence
 
@@ -21,8 +23,8 @@ WORDS_AT_ONCE = 256
 SPEARMAN_LENGTHS = range(5, 51)  # the lengths over which the paper averages
 
 
-@dataclass(frozen=True)
-class TreeSet:
+@dataclass(frozen=True, repr=False)
+class TreeSet(ShortRepr):
     """Sentences and the rows of their words among the states: sentence s has rows starts[s] … starts[s + 1]."""
 
     sentences: tuple[Sentence, ...]
@@ -174,8 +176,8 @@ def chain_edges(sentence: Sentence) -> set[tuple[int, int]]:
     return set(itertools.pairwise(words))
 
 
-@dataclass(frozen=True)
-class StructuralScores:
+@dataclass(frozen=True, repr=False)
+class StructuralScores(ShortRepr):
     """The trees of a layer against gold: correct and gold edges of each sentence, and three means."""
 
     n_correct: np.ndarray  # (sentences,)

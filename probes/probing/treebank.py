@@ -12,6 +12,7 @@ import numpy as np
 
 from model import InputError
 from model.pretraining.corpus import decode_utf8
+from model.short_repr import ShortRepr
 
 ROOT = -1  # the head of the word that has none
 SPLITS = {"tr": "train", "va": "dev", "te": "test", "train": "train", "dev": "dev", "test": "test"}
@@ -76,8 +77,8 @@ class Sentence:
         return distances
 
 
-@dataclass(frozen=True)
-class Treebank:
+@dataclass(frozen=True, repr=False)
+class Treebank(ShortRepr):
     """Sentences from one source, with its name and a digest of its content, so that a result can name its data."""
 
     name: str

@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from model.short_repr import ShortRepr
+
 from ..probing.treebank import Sentence, Treebank, conllu
 from .clause import Words
 from .features import features
@@ -93,8 +95,8 @@ class ReaderSentence:
         return spans
 
 
-@dataclass(frozen=True)
-class ReaderText:
+@dataclass(frozen=True, repr=False)
+class ReaderText(ShortRepr):
     """One text of the reader."""
 
     name: str  # 001-lost-key
@@ -108,8 +110,8 @@ class ReaderText:
         return split(self.number)
 
 
-@dataclass(frozen=True)
-class Reader:
+@dataclass(frozen=True, repr=False)
+class Reader(ShortRepr):
     """All texts, in order of their numbers."""
 
     texts: tuple[ReaderText, ...]

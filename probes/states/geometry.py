@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import InputError
+from model.short_repr import ShortRepr
 
 
 class PCA:
@@ -45,8 +46,8 @@ class PCA:
         return float(self.explained_variance_ratio_.sum())
 
 
-@dataclass(frozen=True)
-class TokenPaths:
+@dataclass(frozen=True, repr=False)
+class TokenPaths(ShortRepr):
     """Every token at every layer, projected to a few principal components, and the variance these explain."""
 
     points: np.ndarray  # (layers + 1, seq, axes)

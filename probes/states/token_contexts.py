@@ -9,6 +9,7 @@ import pandas as pd
 import model
 from model import Bert, InputError, as_texts
 from model.pretraining import corpus
+from model.short_repr import ShortRepr
 
 from . import geometry
 
@@ -89,8 +90,8 @@ def collect(bert: Bert, sentences: str | Sequence[str], layers: Sequence[int] | 
     return TokenContexts(locations, vectors)
 
 
-@dataclass(frozen=True)
-class SelfSimilarity:
+@dataclass(frozen=True, repr=False)
+class SelfSimilarity(ShortRepr):
     """How alike the uses of a word are in different contexts, layer by layer. Ethayarajh (2019), 3.1 and 4.2."""
 
     words: pd.DataFrame  # word, uses, and one column per layer: mean cosine of its uses with each other
@@ -120,8 +121,8 @@ def self_similarity(contexts: TokenContexts, min_count: int = 2) -> SelfSimilari
     )
 
 
-@dataclass(frozen=True)
-class SentenceSimilarity:
+@dataclass(frozen=True, repr=False)
+class SentenceSimilarity(ShortRepr):
     """How near the tokens of a sentence are to their mean, layer by layer. Ethayarajh (2019), 3.3."""
 
     sentences: np.ndarray  # (sentences) which ones have two tokens or more

@@ -8,6 +8,7 @@ import numpy as np
 
 import model
 from model import Bert, InputError, as_texts
+from model.short_repr import ShortRepr
 
 from . import geometry
 
@@ -26,8 +27,8 @@ class WordUses:
         return f"WordUses({self.word!r}, {len(self.spans)} uses in {len(self.sentences)} sentences)"
 
 
-@dataclass(frozen=True)
-class LabelledUses:
+@dataclass(frozen=True, repr=False)
+class LabelledUses(ShortRepr):
     """Sentences and the sense each is an example of."""
 
     sentences: tuple[str, ...]

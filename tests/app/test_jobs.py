@@ -433,6 +433,13 @@ def test_files_for_a_job_have_plain_names_and_a_size_limit(monkeypatch):
         jobs.submit(BOUND, {}, "files", {"corpus.txt": b"eleven byte"})
 
 
+def test_no_work_is_taken_while_the_disk_is_nearly_full(runs, monkeypatch):
+    monkeypatch.setattr(limits, "JOB_FREE_BYTES", 2**60)
+    with pytest.raises(InputError, match=r"GB left.* delete finished work or models first"):
+        jobs.submit(BOUND, SHORT, "too much")
+    assert jobs.list_all() == []
+
+
 def test_old_jobs_are_forgotten_beyond_the_limit(runs, monkeypatch):
     monkeypatch.setattr(limits, "JOBS_KEPT", 2)
     for number in range(4):

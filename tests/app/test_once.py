@@ -30,6 +30,30 @@ def compare_page() -> None:
     compare.page()
 
 
+def mask_page() -> None:
+    from app import input_bar, navigation
+    from app.views import mask
+
+    input_bar.show(navigation.entry("attention"))
+    mask.page()
+
+
+def strategies_page() -> None:
+    from app import input_bar, navigation
+    from app.views import strategies
+
+    input_bar.show(navigation.entry("attention"))
+    strategies.page()
+
+
+def probes_page() -> None:
+    from app import input_bar, navigation
+    from app.views import probes
+
+    input_bar.show(navigation.entry("attention"))
+    probes.page()
+
+
 @pytest.fixture
 def readings(monkeypatch):
     """Every forward pass of any model, as it happens."""
@@ -56,6 +80,9 @@ def readings(monkeypatch):
         (states_page, {"section": "sentences"}),
         (states_page, {"section": "neighbours"}),
         (compare_page, {"ask": "states"}),
+        (mask_page, {"look": "likelihood"}),
+        (strategies_page, {"question": "model", "passage": "story"}),
+        (probes_page, {"result": "smallworld", "side": "live", "typed": "Anna likes the live probe."}),
     ],
     ids=[
         "perturbations",
@@ -67,6 +94,9 @@ def readings(monkeypatch):
         "sentences",
         "neighbours",
         "compared states",
+        "likelihood",
+        "strategies",
+        "live probe",
     ],
 )
 def test_a_page_that_is_run_again_asks_the_model_nothing_again(page, query, readings):

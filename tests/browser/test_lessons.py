@@ -69,6 +69,12 @@ def test_a_room_sees_what_it_predicted(open_page):
     predict(first, "dog")
     predict(second, "cat")
     expect(second.locator(".answers > div", has_text="dog")).to_contain_text("1 of 2 here")
+    second.reload()
+    settled(second)
+    second.get_by_role("button", name="Predict again").click()
+    settled(second)
+    predict(second, "dog")
+    expect(second.locator(".answers > div", has_text="dog")).to_contain_text("2 of 2 here")
 
 
 def test_a_lesson_fits_a_phone(open_page):

@@ -7,6 +7,8 @@ import pytest
 import model
 from probes import bundled
 from probes.bundled import experiments
+from probes.command import experiment_options
+from probes.finetuning import __main__ as finetuning_command
 from probes.probing import __main__, experiment, features, results
 from probes.probing.results import ProbingResult
 from probes.results import RESULT
@@ -79,8 +81,12 @@ def test_trained_weights_know_more_than_random_ones_in_the_stored_experiments():
 def test_a_stored_fine_tuning_is_finished_and_about_the_reader_and_the_weights_as_they_are_now(task, digests):
     stored = bundled.finetuning()[task]
     assert stored.finished and stored.settings["task"] == task
+    typed = finetuning_command.parser().parse_args(shlex.split(stored.command.removeprefix("python3 run.py finetune ")))
+    options = experiment_options(typed)
+    assert options.pop("model") == "english" and options.pop("data") == "reader"
     assert stored.settings["digest"] == digests["data reader"]
     assert stored.settings["model_digest"] == digests["english"]
-    assert stored.command.startswith("python3 run.py finetune --model english --data reader")
+    assert not any(options.pop(split) for split in ("train", "dev", "test"))
+    assert {option: stored.settings[option] for option in options} == options
     assert stored.scores["finetuned"][0] > stored.scores["majority"][0]
     assert len(stored.change["cka"]) == 7 and len(stored.change["attention"]) == 6

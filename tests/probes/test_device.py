@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model import Edits
-from probes import heads
+from probes import cloze, heads, nextsentence
 from probes.cloze import attribution, logit_lens
 from probes.heads import ablation, anatomy
 from probes.states import input_embeddings, neurons, residual_stream, sentence_vectors, token_contexts
@@ -30,6 +30,9 @@ def arrays(bert) -> dict[str, np.ndarray]:
         "sentence vectors": sentence_vectors.vectors(bert, [A, B], 2),
         "positions": input_embeddings.position_similarity(bert, 10),
         "logit lens": lens.gold_probability,
+        "filled masks": cloze.fill(bert, "the [MASK] sat on the mat .", B)["probability"].to_numpy(),
+        "pseudo-log-likelihood": cloze.score(bert, [A, B]),
+        "next sentence": np.array(nextsentence.probability(bert, A, B)),
         "gradient × input": attribution.gradient_x_input(bert, encoding, 3, 8),
     }
 

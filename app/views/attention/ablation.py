@@ -10,7 +10,7 @@ from app.jobs import panel as job_panel
 from app.samples.stories import SENTENCES
 from app.widgets import text_inputs
 from app.widgets.dropdown import dropdown
-from app.work import heads as headruns
+from app.work import heads as heads_work
 from model import Bert, InputError, Trace
 from model.tokenizer import MASK
 from probes.cloze import query
@@ -190,9 +190,9 @@ def _pruning() -> None:
         if latest is None:
             return
         job = job_panel.show(latest.id)
-        if not (job.folder / headruns.RESULT).is_file():
+        if not (job.folder / heads_work.RESULT).is_file():
             return
-        curve, words = headruns.pruning_result(job.folder)
+        curve, words = heads_work.pruning_result(job.folder)
         config = session.bert().config
         heads = config.num_hidden_layers * config.num_attention_heads
         whole, half = curve.iloc[0], curve.iloc[len(curve) // 2]

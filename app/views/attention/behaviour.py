@@ -11,7 +11,7 @@ from app.figures import attention as figures
 from app.jobs import panel as job_panel
 from app.widgets import remembered_job
 from app.widgets.choice import choice, select
-from app.work import heads as headruns
+from app.work import heads as heads_work
 from model import Bert, Trace
 from probes import heads
 from probes.heads import corpus_statistics, extremes
@@ -134,14 +134,14 @@ def _corpus() -> Patterns | None:
         arguments = {"source": session.checkpoint_path(), "sentences": limits.CORPUS_SENTENCES}
         remembered_job.remember(
             JOB,
-            jobs.submit(WORK, arguments, "What heads attend to over a corpus", {headruns.CORPUS: upload.getvalue()}),
+            jobs.submit(WORK, arguments, "What heads attend to over a corpus", {heads_work.CORPUS: upload.getvalue()}),
         )
     current = remembered_job.current(JOB, WORK)
     if current is None:
         st.caption(f"Up to {limits.CORPUS_SENTENCES:,} sentences are read, in the background.")
         return None
     job = job_panel.show(current.id)
-    result = jobs.patiently(lambda: headruns.corpus_result(job.folder))
+    result = jobs.patiently(lambda: heads_work.corpus_result(job.folder))
     if result is None:
         return None
     count, table, uniform = result

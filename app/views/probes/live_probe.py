@@ -35,7 +35,8 @@ def show(by_title: dict[str, ProbingResult], title: str) -> None:
 
 
 def _labels(result: ProbingResult, bert: Bert, text: str, number: int) -> None:
-    predictions = apply.predict(result, bert, text)
+    question = (result.weights_digest, text)
+    predictions = session.answer(bert, "live probe", question, lambda: apply.predict(result, bert, text))
     best = results.best_row(result)
     # the result of a file may lack the probe of its best layer
     layer = int(best["layer"]) if int(best["layer"]) in predictions.layers else predictions.layers[-1]
@@ -62,7 +63,9 @@ def _trees(result: ProbingResult, bert: Bert, text: str, number: int) -> None:
         sentence = Sentence(tuple(example["words"]), heads=tuple(example["heads"]), relations=tuple(example["relations"]))
         gold = gold_edges(sentence)
     chain = f"joining each word with its neighbour gets {result.baselines['chain']:.0%} of all test edges"
-    for layer, edges in apply.predict_tree(result, bert, sentence).items():
+    question = (result.weights_digest, sentence.words)
+    by_layer = session.answer(bert, "live tree", question, lambda: apply.predict_tree(result, bert, sentence))
+    for layer, edges in by_layer.items():
         finding = f"Layer {layer} joins {len(edges)} pairs of words; {chain}."
         if gold is not None:
             finding = (

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from app import layout
-from app.figures import mistakes as examples
+from app.figures import mistakes as mistake_figures
 from app.views.probes.live_probe import RANDOM
 from app.widgets import confusion
 from probes.probing import results
@@ -31,7 +31,7 @@ def show(result: ProbingResult) -> None:
         wrong = result.mistakes.get(str(layer), [])
         st.caption(f"{len(wrong)} of the wrong test examples. Click one to open it in Attention.")
         model = quote(result.settings["model"].removesuffix(RANDOM))
-        st.html(examples.listed(wrong, f"attention?model={model}"))
+        st.html(mistake_figures.listed(wrong, f"attention?model={model}"))
     labels = result.labels.get(str(layer), [])
     if not labels:
         return

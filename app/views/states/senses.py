@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import layout, session
-from app.figures import paths as moving
+from app.figures import paths as path_figures
 from app.figures import states as figures
 from app.figures import theme
 from app.samples.senses import SENSES
@@ -59,13 +59,13 @@ def _samples() -> dict[str, str]:
 def _map(uses: WordUses, labels: list[int], names: tuple[str, ...]) -> None:
     paths = geometry.layer_paths(uses.vectors)
     groups = [
-        moving.PointGroup(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
+        path_figures.PointGroup(name, theme.CATEGORIES[sense % len(theme.CATEGORIES)], members)
         for sense, name in enumerate(names)
         if (members := [use for use, label in enumerate(labels) if label == sense])
     ]
     texts = [uses.sentences[sentence] for sentence in uses.sentence]
     layout.chart(
-        moving.animated(paths, [""] * len(texts), groups, hover=texts),
+        path_figures.animated(paths, [""] * len(texts), groups, hover=texts),
         key="uses_map",
         finding=f"{paths.explained_variance:.0%} of the variance within layers is on screen: the best two axes of each "
         f"layer. Each of the {len(texts)} points is “{layout.escape(uses.word)}” in one sentence (hover to read it).",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import layout, limits, session
-from app.figures import contexts as concordance
+from app.figures import contexts as context_figures
 from app.figures import states as figures
 from app.samples import senses
 from app.widgets import text_inputs
@@ -46,4 +46,4 @@ def section() -> None:
             finding=f"{pca.explained_variance:.0%} of the variance is on these two axes; each point is a sentence.",
             alt=f"Map of {len(texts)} sentences, {pca.explained_variance:.0%} of the variance shown.",
         )
-    st.html(concordance.numbered(texts))
+    st.html(context_figures.numbered(texts))

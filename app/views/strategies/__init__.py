@@ -144,7 +144,12 @@ def _one_word(bert: Bert, encoding: Encoding, position: int, random_word: str) -
         raise InputError(f"“{random_word}” is spelled with {len(pieces)} wordpieces; a random word is a single one.")
     gold_id = encoding.ids[position]
     gold = bert.tokenizer.vocabulary[gold_id]
-    rows = corruption.predict_by_replacement(bert, encoding, position, pieces[0])  # (replacements, vocabulary)
+    rows = session.answer(  # (replacements, vocabulary)
+        bert,
+        "replacements",
+        (encoding, position, pieces[0]),
+        lambda: corruption.predict_by_replacement(bert, encoding, position, pieces[0]),
+    )
     for number, (column, probabilities, word) in enumerate(
         zip(st.columns(3), rows, ("[MASK]", random_word, gold), strict=True)
     ):

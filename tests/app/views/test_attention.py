@@ -136,6 +136,12 @@ def test_a_measure_that_an_input_cannot_show_is_said_and_not_shown_as_zero():
     assert any("Nothing here can be measured" in info.value for info in app.info)
 
 
+def test_where_we_differ_from_the_papers_own_program_is_said_beside_the_names():
+    notes = [caption.proto.help for caption in opened(panel="patterns", a=A, b=B).caption if "Clark et al." in caption.value]
+    assert len(notes) == 1
+    assert all(words in notes[0] for words in ("n − 1", "every sign and symbol", "every token counts alike"))
+
+
 def _page():
     from app import input_bar, navigation
     from app.views import attention

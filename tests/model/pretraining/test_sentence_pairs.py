@@ -91,6 +91,16 @@ def test_length_does_not_tell_the_label(sampled):
         assert abs(np.mean(shorter) / 2 / len(false) - 0.5) < (0.03 if sampled[0] == "another" else 0.06)
 
 
+def test_boosted_trees_that_see_both_lengths_are_right_little_more_than_half_the_time(sampled):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    lengths = np.array([(len(pair.a), len(pair.b)) for pair in sampled[1]])
+    labels = np.array([pair.is_next for pair in sampled[1]])
+    half = len(labels) // 2
+    trees = HistGradientBoostingClassifier(max_iter=50, random_state=0).fit(lengths[:half], labels[:half])
+    assert trees.score(lengths[half:], labels[half:]) < 0.57  # of ten thousand pairs half are true
+
+
 def test_an_epoch_reads_most_of_the_corpus_and_four_nearly_all(store):
     sampler = PairSampler(store, 128, seed=1)
     is_read, fractions = np.zeros(store.tokens, dtype=bool), []

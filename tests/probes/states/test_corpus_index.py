@@ -1,6 +1,7 @@
 """An index on disk has the neighbours of the same sentences in memory, and an interrupted build resumes."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,6 +47,25 @@ def test_an_interrupted_build_resumes_and_ends_the_same(checkpoint, tmp_path):
     assert len(rest) == len(uninterrupted) - len(first_batches) + 1, "the first batches are not computed again"
     assert rest[1]["fraction"] > first_batches[-1]["fraction"] > 0 and rest[-1]["fraction"] == 1
     assert np.array_equal(corpus_index.load(whole, 2).directions, corpus_index.load(interrupted, 2).directions)
+
+
+def test_a_crash_while_the_count_is_written_loses_nothing(checkpoint, tmp_path, monkeypatch):
+    corpus = tmp_path / "long.txt"
+    corpus.write_text("\n".join(LINES * 80), encoding="utf-8")
+    building = corpus_index.build(tmp_path, checkpoint, str(corpus))
+    before = list(itertools.islice(building, 2))[-1]["fraction"]
+    write_text = Path.write_text
+
+    def crash(path: Path, text: str, **options) -> int:
+        write_text(path, text[:0], **options)
+        raise OSError("unplugged")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "write_text", crash)
+        with pytest.raises(OSError, match="unplugged"):
+            next(building)
+    rest = list(corpus_index.build(tmp_path, checkpoint, str(corpus)))
+    assert 0 < before < rest[1]["fraction"] and rest[-1]["fraction"] == 1
 
 
 def test_a_large_corpus_is_sampled_over_its_whole_length(checkpoint, tmp_path):

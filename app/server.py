@@ -9,8 +9,8 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.browser.route import route
+from app.ownership import OWNER
 
-OWNER = "bertscope_owner"  # the cookie by which a browser finds its own jobs, results and models again
 YEAR = 365 * 24 * 3600  # seconds
 
 

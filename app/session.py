@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import model
-from app import jobs, limits
+from app import jobs, limits, ownership
 from app.byte_cache import ByteCache
 from app.samples.pairs import DEFAULT_A, DEFAULT_B
 from model import Bert, CheckpointError, CheckpointInfo, Edits, InputError, Trace, checkpoint, finetuning
@@ -29,6 +29,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 READING = "Reading the pair again and again …"
 DEFAULT_MODEL = "english"
+CHOSEN = ("model", "left", "right", "run")  # inputs that name a model
 OFFERED = "models offered"  # in the session: what the folders held when this run of the page began
 
 # every model goes by its fingerprint here: a name can mean other weights tomorrow
@@ -46,8 +47,13 @@ def models_folder() -> Path:
 
 
 def find_models() -> None:
-    """Look what the folders hold, once for a run of a page."""
-    st.session_state[OFFERED] = model.available([models_folder()])
+    """Look what the folders hold, once for a run of a page: a model made in another browser only where a link names it."""
+    named = {str(value).split("~")[0] for value in [*st.query_params.to_dict().values(), *map(st.session_state.get, CHOSEN)]}
+    st.session_state[OFFERED] = [
+        info
+        for info in model.available([models_folder()])
+        if info.name in named or ownership.model_owner(info.path) in ("", ownership.mark())
+    ]
 
 
 def models() -> list[CheckpointInfo]:

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import layout, limits, ownership, session
 from app.components import board
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
@@ -53,8 +53,8 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
         "name": upload.name if upload else "",
     }
     if st.button("Score every head", type="primary"):
-        remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))
-    current = remembered_job.current(JOB, WORK) or (jobs.latest(WORK, arguments) if upload is None else None)
+        remembered_job.remember(JOB, ownership.submit(WORK, arguments, "Which head follows which relation", files))
+    current = remembered_job.current(JOB, WORK) or (remembered_job.latest(WORK, arguments) if upload is None else None)
     job = None if current is None else job_panel.show(current.id)
     with answer:
         if job is not None and (job.folder / heads.RESULT).is_file():

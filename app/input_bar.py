@@ -1,8 +1,10 @@
 """The bar above a page: model, sentence A, sentence B and examples; what is chosen there stands in the address."""
 
+from pathlib import Path
+
 import streamlit as st
 
-from app import layout, limits, session
+from app import layout, limits, ownership, session
 from app.navigation import PageEntry
 from app.samples.examples import EXAMPLES, Example
 from app.widgets import inputs
@@ -66,8 +68,23 @@ def _card(bert: Bert) -> None:
         f"{config.num_hidden_layers} layers (L) · hidden size {config.hidden_size} (H) · "
         f"{config.num_attention_heads} heads (A) · {count / 1e6:.1f} M parameters"
     )
+    _delete(bert)
     # a card may come from anywhere: its pictures would be fetched from the network
     st.markdown(bert.info.card.replace("![", "["))
+
+
+def _delete(bert: Bert) -> None:
+    """A model that was made in this browser can be deleted here, after a question."""
+    folder = session.folder(bert.info.name)
+    if ownership.model_owner(folder) != ownership.mark():
+        return
+    if st.checkbox("Delete this model? It cannot be brought back.", key=f"delete {folder.name}"):
+        st.button("Delete it", type="primary", icon=":material/delete:", on_click=_delete_model, args=(folder,))
+
+
+def _delete_model(folder: Path) -> None:
+    ownership.delete_model(folder)
+    st.session_state["model"] = session.DEFAULT_MODEL
 
 
 def _text(label: str, default: str, key: str, placeholder: str | None = None) -> None:

@@ -57,6 +57,7 @@ TRAIN_TEXT_CHARACTERS = 2_000_000  # of pasted text; more comes as a file
 UPLOAD_MEGABYTES = 60  # of one file of sentences, or of one saved result
 PROBE_EXAMPLES = 200_000  # to learn from, in one experiment ordered in the browser
 RESULTS_LISTED = 30
+RESULT_NAME = 80  # characters of the name that a reader gives to a result
 
 # fine-tuning
 FINETUNING_EPOCHS = 50

@@ -21,3 +21,10 @@ def counts(lesson: str, question: int, options: int) -> list[int]:
     )
     by_option = {row["option"]: row["readers"] for row in rows}
     return [by_option.get(option, 0) for option in range(options)]
+
+
+def votes_of(lesson: str, reader: str, questions: int) -> list[int | None]:
+    """What one browser predicted in each question of a lesson; None where it did not."""
+    rows = registry.read("SELECT question, option FROM votes WHERE lesson = ? AND reader = ?", lesson, reader)
+    by_question = {row["question"]: row["option"] for row in rows}
+    return [by_question.get(question) for question in range(questions)]

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import processes
 from app.browser.route import route
-from app.session import OWNER
+from app.ownership import OWNER
 
 YEAR = 365 * 24 * 3600  # seconds
 _open_pages: set[object] = set()

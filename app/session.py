@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ import streamlit as st
 import torch
 
 import model
-from app import folders, jobs, limits
+from app import folders, jobs, limits, ownership
 from app.browser import handout as handout_file
 from app.browser import rounding
 from app.byte_cache import ByteCache
@@ -33,7 +32,7 @@ T = TypeVar("T")
 
 READING = "Reading the pair again and again …"
 DEFAULT_MODEL = "english"
-OWNER = "bertscope_owner"  # the cookie by which a browser finds its own jobs, results and models again
+CHOSEN = ("model", "left", "right", "run")  # inputs that name a model
 OFFERED = "models offered"  # in the session: what the folders held when this run of the page began
 
 # every model goes by its fingerprint here: a name can mean other weights tomorrow
@@ -52,8 +51,13 @@ def models_folder() -> Path:
 
 
 def find_models() -> None:
-    """Look what the folders hold, once for a run of a page."""
-    st.session_state[OFFERED] = model.available([models_folder()])
+    """Look what the folders hold, once for a run of a page: a model made in another browser only where a link names it."""
+    named = {str(value).split("~")[0] for value in [*st.query_params.to_dict().values(), *map(st.session_state.get, CHOSEN)]}
+    st.session_state[OFFERED] = [
+        info
+        for info in model.available([models_folder()])
+        if info.name in named or ownership.model_owner(info.path) in ("", ownership.mark())
+    ]
 
 
 def models() -> list[CheckpointInfo]:
@@ -262,11 +266,6 @@ def lesson_answer(question: lessons.QuizItem) -> lessons.QuizAnswer:
     """What the current model says to a question of a lesson."""
     chosen = bert()
     return answer(chosen, "lesson", (repr(question),), lambda: lessons.answer(chosen, question))
-
-
-def owner() -> str:
-    """The mark of this browser, the same at every process and after a reload; without cookies, of this page alone."""
-    return st.context.cookies.get(OWNER) or st.session_state.setdefault("owner without a cookie", uuid4().hex)
 
 
 def bert() -> Bert:

@@ -243,7 +243,7 @@ def before_after(table: pd.DataFrame, answer: str) -> Figure:
             "autorange": "reversed",
             "tickfont": {"size": 16},
         },
-        "xaxis": {"visible": False, "range": [0, max(0.05, float(table[["before", "after"]].to_numpy().max()) * 1.25)]},
+        "xaxis": theme.share_axis(float(table[["before", "after"]].to_numpy().max())),
         "barmode": "group",
         "bargap": 0.25,
     }

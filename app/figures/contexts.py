@@ -17,7 +17,7 @@ def lines(contexts: pd.DataFrame, value: str, scale: float = 1.0) -> str:
 def _line(row: dict, value: str, scale: float) -> str:
     share = max(0.0, min(1.0, row[value] / scale if scale else 0.0))
     return (
-        f'<div><span class="value"><i style="width:{share:.0%}"></i>{row[value]:.2f}</span>'
+        f'<div><span class="value"><i style="width:{share:.0%}"></i></span><span class="number">{row[value]:.2f}</span>'
         f'<span class="text">{escape(row["before"])}<b>{escape(row["at"])}</b>{escape(row["after"])}</span></div>'
     )
 

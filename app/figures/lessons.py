@@ -10,7 +10,8 @@ NUMBER = {"share": "{:.1%}", "number": "{:.0f}", "cosine": "{:.3f}"}
 
 def rows(options: Sequence[str], answer: QuizAnswer, predicted: int, votes: Sequence[int] = ()) -> str:
     """One row an option, as HTML: a bar for its value, and marks on the predicted and on the model's own."""
-    largest = max(1e-9, *answer.values)  # cosines may all be negative
+    # shares and cosines are drawn of 1, so that 8 % looks like 8 %; only counts have no end but the largest of them
+    whole = max(1.0, *answer.values) if answer.unit in ("share", "cosine") else max(1e-9, *answer.values)
     html = []
     for index, (option, value) in enumerate(zip(options, answer.values, strict=True)):
         kinds = [name for name, holds in (("best", index == answer.best), ("predicted", index == predicted)) if holds]
@@ -25,7 +26,7 @@ def rows(options: Sequence[str], answer: QuizAnswer, predicted: int, votes: Sequ
         if votes:
             marks.append(f"{votes[index]} of {sum(votes)} here")
         number = NUMBER[answer.unit].format(value) if answer.unit else ""
-        width = 100 * max(0.0, value) / largest
+        width = 100 * max(0.0, value) / whole
         html.append(
             f'<div role="listitem" class="{" ".join(kinds)}"><i style="width:{width:.1f}%"></i><span>'
             f"{escape(option)}</span><em>{' · '.join(marks)}</em><b>{number}</b></div>"

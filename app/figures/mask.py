@@ -26,11 +26,9 @@ def token_probabilities(texts: Sequence[str], logs: Iterable[float]) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability as people read it: 12 %, 1.4 %, 0.03 %, 2e-07."""
-    if probability < 1e-6:
-        return f"{probability:.0e}"
+    """A probability as people read it: 12 %, 1.4 %, 0.03 %, 0.0000004 %."""
     if probability < 0.0095:
-        return f"{100 * probability:.1g} %"
+        return theme.percent(probability)
     return f"{100 * probability:.{0 if probability >= 0.0995 else 1}f} %"
 
 
@@ -182,6 +180,6 @@ def directions(rows: Sequence[tuple[str, float]]) -> Figure:
     }
     layout = {
         "yaxis": {"autorange": "reversed", "type": "category"},
-        "xaxis": {"visible": False, "range": [0, max(0.02, max(probability for _, probability in rows) * 1.25)]},
+        "xaxis": theme.share_axis(max(probability for _, probability in rows), least=0.02),
     }
     return theme.apply({"data": [bars], "layout": layout}, 220)

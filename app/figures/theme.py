@@ -1,5 +1,6 @@
 """One look for every figure, in light and in dark: see-through backgrounds, large type, few colours."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,6 +107,18 @@ def colour_bar(title: str) -> dict[str, Any]:
         "tickfont": {"size": 14},
         "nticks": 5,
     }
+
+
+def share_axis(largest: float, least: float = 0.05) -> dict[str, Any]:
+    """An axis of shares from 0, with room for the number behind the longest bar; its ticks say how long a bar is."""
+    return {"range": [0, max(least, largest * 1.25)], "tickformat": "~%", "nticks": 5, "rangemode": "tozero"}
+
+
+def percent(share: float) -> str:
+    """A share as people read it: 12.4 %, 1.4 %, 0.03 %, 0.0000004 %."""
+    if share >= 0.001 or share <= 0:
+        return f"{100 * share:.1f} %"
+    return f"{100 * share:.{min(12, 1 - math.floor(math.log10(100 * share)) - 1)}f} %"
 
 
 def token_axis(texts: Sequence[str]) -> dict[str, Any]:

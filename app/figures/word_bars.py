@@ -15,7 +15,7 @@ def bars(words: pd.DataFrame, original: str | None = None) -> Figure:
         "y": [theme.escape(word) for word in names],
         "orientation": "h",
         "marker": {"color": [theme.HIGHLIGHT if word == original else theme.ACCENT for word in names]},
-        "text": [f"{probability:.1%}" for probability in probabilities],
+        "text": [theme.percent(probability) for probability in probabilities],
         "textposition": "outside",
         "cliponaxis": False,
         "textfont": {"size": 15},
@@ -23,6 +23,6 @@ def bars(words: pd.DataFrame, original: str | None = None) -> Figure:
     }
     layout = {
         "yaxis": {"autorange": "reversed", "tickfont": {"size": 17}, "type": "category"},
-        "xaxis": {"visible": False, "range": [0, max(0.05, max(probabilities, default=0.0) * 1.25)]},
+        "xaxis": theme.share_axis(max(probabilities, default=0.0), least=1e-6),
     }
-    return theme.apply({"data": [trace], "layout": layout}, 40 + 36 * len(names))
+    return theme.apply({"data": [trace], "layout": layout}, 60 + 34 * len(names))

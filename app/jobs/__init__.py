@@ -12,12 +12,13 @@ from app.jobs.queue import (
     latest,
     list_all,
     remove,
+    rename,
     resume,
     running,
     stop,
     submit,
 )
-from app.jobs.registry import VANISHED, patiently, runs
+from app.jobs.registry import VANISHED, patiently, refusal, runs
 from app.jobs.scheduler import advance, watch
 
 __all__ = [
@@ -30,7 +31,9 @@ __all__ = [
     "latest",
     "list_all",
     "patiently",
+    "refusal",
     "remove",
+    "rename",
     "resume",
     "running",
     "runs",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app import jobs, layout
+from app import jobs, layout, ownership
 
 EVERY = 1.0  # seconds between two looks at an active job
 
@@ -46,7 +46,8 @@ def summary(job: jobs.Job) -> None:
         if job.state != "done":  # then the bar has the title
             st.markdown(f"**{layout.escape(job.title)}**")
         progress_bar(job)
-        buttons(job)
+        if ownership.is_mine(job):
+            buttons(job)
 
 
 def progress_bar(job: jobs.Job) -> None:
@@ -81,7 +82,7 @@ def buttons(job: jobs.Job) -> None:
             jobs.resume(job.id)
             st.rerun()
         with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"deleting-{job.id}"):
-            st.markdown("Delete this work and its results, for everyone? It cannot be brought back.")
+            st.markdown("Delete this work and its results? It cannot be brought back.")
             if st.button("Delete it", key=f"delete-{job.id}", type="primary"):
                 jobs.remove(job.id)
                 st.rerun()

@@ -22,6 +22,7 @@ from app.jobs.scheduler import advance, has_vanished, mark_vanished, watch
 
 ALLOWED = ("app.work.",)  # only functions of these modules are ever run
 WORK = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[a-z_]\w*")
+NAME = "name.txt"  # in the folder of a job
 ABSENT = "There is no such piece of work; it may have been removed."
 SELECT_JOBS = """SELECT *, CASE state WHEN 'waiting' THEN (SELECT count(*) FROM jobs AS other WHERE other.state = 'waiting'
     AND other.queue_order <= jobs.queue_order) ELSE 0 END AS queue_position FROM jobs """
@@ -40,6 +41,12 @@ class Job:
     last_progress: dict[str, Any]  # what the work reported last
     problem: str  # one sentence when it failed or vanished, else empty
     stopping: bool  # a stop was requested, the process goes on to the end of its step
+    owner: str = ""  # the mark of the browser that ordered it
+
+    @property
+    def name(self) -> str:
+        """What its owner called the result; empty where nobody did."""
+        return (registry.patiently((runs() / self.id / NAME).read_bytes) or b"").decode("utf-8", "replace").strip()
 
     @property
     def folder(self) -> Path:
@@ -57,8 +64,10 @@ class Job:
         return self.state in ("waiting", "running")
 
 
-def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[str, bytes] | None = None) -> str:
-    """Queue `function(folder, **arguments)` and return the job's id; the same work still under way is not repeated.
+def submit(
+    work: str, arguments: Mapping[str, Any], title: str, files: Mapping[str, bytes] | None = None, owner: str = ""
+) -> str:
+    """Queue `function(folder, **arguments)` and return the job's id; an owner's same work still under way is not repeated.
 
     The function is a generator of dicts with "fraction" (0 to 1) and "stage" (words), optionally "eta" (seconds) and
     anything else JSON can hold. It writes into `folder`, where `files` stand already; run again there, it resumes.
@@ -92,7 +101,8 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
         with registry.transaction() as database:
             mark_vanished(database)
             same = database.execute(
-                "SELECT id FROM jobs WHERE fingerprint = ? AND state IN ('waiting', 'running')", (fingerprint,)
+                "SELECT id FROM jobs WHERE fingerprint = ? AND owner = ? AND state IN ('waiting', 'running')",
+                (fingerprint, owner),
             ).fetchone()
             if same:
                 return same["id"]
@@ -104,6 +114,7 @@ def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[s
                 database,
                 id=id,
                 title=title,
+                owner=owner,
                 function=work,
                 arguments=settings,
                 fingerprint=fingerprint,
@@ -138,9 +149,9 @@ def exists(id: str) -> bool:
     return bool(registry.read("SELECT 1 FROM jobs WHERE id = ?", id))
 
 
-def list_all() -> list[Job]:
-    """Every job, the newest first."""
-    return _select("ORDER BY id DESC")
+def list_all(owner: str | None = None) -> list[Job]:
+    """Every job, or those of one owner, the newest first."""
+    return _select("ORDER BY id DESC") if owner is None else _select("WHERE owner = ? ORDER BY id DESC", owner)
 
 
 def running() -> Job | None:
@@ -148,13 +159,15 @@ def running() -> Job | None:
     return next((job for job in _select("WHERE state = 'running'") if job.state == "running"), None)
 
 
-def latest(work: str, arguments: Mapping[str, Any] | None = None) -> Job | None:
-    """The newest job that did or does this work, with exactly these arguments unless they are None."""
-    digest = "" if arguments is None else _digest(json.dumps(dict(arguments), sort_keys=True))
-    matches = _select(
-        f"WHERE function = ? {'AND arguments_digest = ?' if digest else ''} ORDER BY id DESC LIMIT 1",
-        *filter(None, (work, digest)),
-    )
+def latest(work: str, arguments: Mapping[str, Any] | None = None, owner: str | None = None) -> Job | None:
+    """The newest job that did or does this work: of this owner, with exactly these arguments, unless they are None."""
+    conditions = {"function": work}
+    if arguments is not None:
+        conditions["arguments_digest"] = _digest(json.dumps(dict(arguments), sort_keys=True))
+    if owner is not None:
+        conditions["owner"] = owner
+    named = " AND ".join(f"{column} = ?" for column in conditions)
+    matches = _select(f"WHERE {named} ORDER BY id DESC LIMIT 1", *conditions.values())
     return matches[0] if matches else None
 
 
@@ -184,6 +197,13 @@ def resume(id: str) -> None:
                 error="",
             )
     advance()
+
+
+def rename(id: str, name: str) -> None:
+    """Call the result of a job by a name; an empty one takes it back."""
+    partial, text = runs() / id / f".{NAME}.new", " ".join(name.split())[: limits.RESULT_NAME]
+    with registry.explaining_errors():
+        registry.patiently(lambda: (partial.write_text(text, encoding="utf-8"), partial.replace(runs() / id / NAME)))
 
 
 def remove(id: str) -> None:
@@ -232,6 +252,7 @@ def _job(row: sqlite3.Row, dead: bool) -> Job:
         json.loads(row["last_progress"]),
         problem,
         state == "running" and row["stop_requested"] is not None,
+        row["owner"],
     )
 
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import layout, limits, ownership, session
 from app.figures import attention as grids
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
@@ -71,7 +71,7 @@ def _form() -> None:
             **settings,
             "out": str(model_name.folder(name)),
         }
-        jobs.submit(EXPERIMENT.work, arguments, f"{name}: {titles[task]} in {session.bert().info.name}", chosen.files)
+        ownership.submit(EXPERIMENT.work, arguments, f"{name}: {titles[task]} in {session.bert().info.name}", chosen.files)
         st.rerun()
 
 

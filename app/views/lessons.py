@@ -5,14 +5,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app import layout, room, session
+from app import layout, ownership, room, session
 from app.figures import lessons as figures
 from app.widgets.choice import choice
 from model import BertscopeError
 from probes import cloze
 from probes.lessons import Lesson, QuizAnswer, QuizItem
-
-OPEN = "_"  # in the address, for a question without a prediction
 
 
 def page() -> None:
@@ -94,7 +92,7 @@ def _verdict(item: QuizItem, answer: QuizAnswer, predicted: int) -> str:
     best = layout.escape(item.options[answer.best])
     if item.kind == "known":
         return ":green[**Right.**]" if predicted == answer.best else f":orange[**Not quite:**] {best}."
-    agreement = ":green[**You foresaw it.**]" if predicted == answer.best else ":orange[**The model says otherwise.**]"
+    agreement = ":green[**You predicted it.**]" if predicted == answer.best else ":orange[**The model disagrees.**]"
     value = {
         "share": f"{answer.values[answer.best]:.1%}",
         "number": f"{answer.values[answer.best]:.0f} pieces",
@@ -115,7 +113,7 @@ def _score(lesson: Lesson, predictions: list[int | None]) -> None:
                 agreed.append(session.lesson_answer(item).best == predicted)
     if len(agreed) > 1:
         last = " That was the last question." if len(agreed) == len(predictions) else ""
-        st.caption(f"You foresaw {sum(agreed)} of {len(agreed)} answers of this lesson.{last}")
+        st.caption(f"You predicted {sum(agreed)} of {len(agreed)} answers of this lesson.{last}")
 
 
 def _own_lesson(name: str) -> None:
@@ -131,23 +129,17 @@ def _own_lesson(name: str) -> None:
 
 
 def _predictions(name: str, lesson: Lesson) -> list[int | None]:
-    """This reader's predictions in a lesson: they outlive visits to other pages, and in the address a reload."""
-    by_lesson = st.session_state.setdefault("predicted", {})
-    signs = "" if by_lesson else st.query_params.get("predicted", "")  # later the address may still be of another lesson
-    options = by_lesson.get(name) or [int(sign) if sign.isdecimal() else None for sign in signs]
-    options += [None] * len(lesson.questions)  # the file may have grown since, and the address may say anything
-    by_lesson[name] = [
-        option if option is not None and option < len(item.options) else None
-        for option, item in zip(options, lesson.questions, strict=False)
+    """What this browser predicted in a lesson, as the room counts it: a link says nothing of it and begins unanswered."""
+    options = room.votes_of(name, ownership.mark(), len(lesson.questions))
+    return [
+        option if option is not None and option < len(item.options) else None  # the file may have changed since
+        for option, item in zip(options, lesson.questions, strict=True)
     ]
-    st.query_params["predicted"] = "".join(OPEN if option is None else str(option) for option in by_lesson[name])
-    return by_lesson[name]
 
 
 def _predict(name: str, index: int, option: int | None) -> None:
-    """Record a prediction, or take it back; the room's count follows."""
-    st.session_state["predicted"][name][index] = option
-    room.vote(name, index, session.owner(), option)
+    """Record a prediction, or take it back."""
+    room.vote(name, index, ownership.mark(), option)
 
 
 def _votes(name: str, index: int, options: int) -> list[int]:

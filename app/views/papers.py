@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, session
+from app import jobs, layout, ownership, session
 from app.figures import papers as figures
 from app.jobs import panel
 from app.views.probes import result as probe_result
@@ -69,7 +69,9 @@ def _number(value: float, rows: pd.DataFrame) -> str:
 def _probing() -> list[ProbingResult]:
     """Finished results on these weights and the reader, the newest first, then those that come with the project."""
     digest = features.digest(session.bert())
-    own, _ = probe_result.stored([job for job in jobs.list_all() if job.work == probe_result.WORK and job.state == "done"])
+    own, _ = probe_result.stored(
+        [job for job in ownership.own_jobs() if job.work == probe_result.WORK and job.state == "done"]
+    )
     return [
         result
         for result in [*own.values(), *session.probing_results().values()]
@@ -96,7 +98,7 @@ def _order() -> None:
     arguments = {"source": session.checkpoint_path()}
     st.info("Heads and states of this model were not measured on the reader yet; it takes about a minute.")
     if st.button("Measure this model", type="primary", icon=":material/play_arrow:"):
-        jobs.submit(WORK, arguments, f"Papers: heads and states of {session.bert().info.name}")
+        ownership.submit(WORK, arguments, f"Papers: heads and states of {session.bert().info.name}")
         st.rerun()
     job = jobs.latest(WORK, arguments)
     if job is not None:

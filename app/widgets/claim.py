@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import jobs, layout, session
+from app import layout, ownership, session
 from app.jobs import panel
 from app.widgets import remembered_job
 from probes import claims
@@ -25,7 +25,7 @@ def ask(work: str, key: str, statement: str, arguments: dict) -> None:
     """A button that queues the claim, its progress, the verdict, and what was claimed before about this model."""
     if st.button("Test this claim", type="primary", icon=":material/gavel:", key=f"{key}-test"):
         order = {"model": session.checkpoint_path(), **arguments, "stated": claims.now()}
-        remembered_job.remember(key, jobs.submit(work, order, statement))
+        remembered_job.remember(key, ownership.submit(work, order, statement))
     current = remembered_job.current(key, work, {"model": session.checkpoint_path()})
     if current is not None:
         job = panel.show(current.id)
@@ -33,7 +33,7 @@ def ask(work: str, key: str, statement: str, arguments: dict) -> None:
             st.success(verdict(ClaimResult.read(job.folder / claims.RESULT)), icon=":material/gavel:")
     earlier = [
         ClaimResult.read(job.folder / claims.RESULT)
-        for job in jobs.list_all()
+        for job in ownership.own_jobs()
         if job.work == work and (job.folder / claims.RESULT).is_file() and (current is None or job.id != current.id)
     ]
     if earlier:

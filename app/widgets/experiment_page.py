@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.jobs import panel
 from app.widgets.dropdown import dropdown
 from model import InputError
@@ -79,10 +79,11 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
             on_end=lambda job: open_next(experiment.key, job.id),
         )
     ended = [job for job in orders if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]
+    ended += _shared(experiment, ended)
     results, unreadable = stored(ended, experiment.file, experiment.read)
     passed_over(unreadable)
     own = {
-        job.id: ListedResult(experiment.title(job, result), result, job)
+        job.id: ListedResult(job.name or experiment.title(job, result), result, job)
         for job in ended
         if (result := results.get(job.id)) is not None and experiment.has_scores(result)
     }
@@ -94,6 +95,39 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
     with answer:
         slug = dropdown("Result", titles, experiment.key, default=next(iter([*own, *(opened or {})]), None))
         experiment.show(listed, slug)
+        if (job := listed[slug].job) is not None:
+            _manage(experiment.key, job, titles[slug])
+
+
+def _shared(experiment: Experiment[R], own: list[jobs.Job]) -> list[jobs.Job]:
+    """The job of another browser whose result a link opens."""
+    id = st.query_params.get(experiment.key) or st.session_state.get(experiment.key, "")
+    if id in {job.id for job in own} or not jobs.exists(id):
+        return []
+    job = jobs.get(id)
+    return [job] if job.work == experiment.work and job.state in ("done", "stopped") else []
+
+
+def _manage(key: str, job: jobs.Job, title: str) -> None:
+    """What its owner can do with a result: name it, share it by a link, delete it."""
+    with st.container(horizontal=True):
+        with st.popover("Share", icon=":material/link:", type="tertiary"):
+            st.markdown("This link opens the result in any browser that reaches this app:")
+            st.code(f"{st.context.url}?{key}={job.id}", language=None)
+        if not ownership.is_mine(job):
+            return
+        with st.popover("Name it", icon=":material/edit:", type="tertiary"):
+            name = st.text_input("Name of this result", title, key=f"name-{job.id}", max_chars=limits.RESULT_NAME)
+            st.button("Save the name", key=f"rename-{job.id}", on_click=lambda: jobs.rename(job.id, name))
+        with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+            st.markdown("Delete this result? It cannot be brought back.")
+            st.button("Delete it", key=f"delete-result-{job.id}", type="primary", on_click=_delete, args=(key, job))
+
+
+def _delete(key: str, job: jobs.Job) -> None:
+    jobs.remove(job.id)
+    st.session_state.pop(key, None)
+    st.query_params.pop(key, None)
 
 
 def watch_and_order(
@@ -105,7 +139,7 @@ def watch_and_order(
     every: float = 1.5,
 ) -> list[jobs.Job]:
     """The job under way or the latest one, unless it is done; those that wait; the form. Returns all, newest first."""
-    orders = [job for job in jobs.list_all() if job.work == work]
+    orders = [job for job in ownership.own_jobs() if job.work == work]
     current = current_job(orders)
     # a place of its own: when a job comes or goes, the form below must not be drawn anew with its upload
     with st.container():

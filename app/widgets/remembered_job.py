@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, session
+from app import jobs, ownership, session
 
 
 def remember(name: str, id: str) -> None:
@@ -33,8 +33,8 @@ def current(name: str, work: str, arguments: Mapping[str, Any] | None = None) ->
 
 
 def latest(work: str, arguments: Mapping[str, Any]) -> jobs.Job | None:
-    """The newest job of anybody's that did this work with exactly these arguments, on the model as it is now."""
-    job = jobs.latest(work, arguments)
+    """The newest job of this browser that did this work with exactly these arguments, on the model as it is now."""
+    job = jobs.latest(work, arguments, ownership.mark())
     return None if job is None or _is_stale(job) else job
 
 

@@ -37,6 +37,15 @@ def reset_if_tokens_changed(key: str, trace: Trace, start: str | list[str]) -> N
         st.session_state[key], st.session_state[f"{key} of"] = start, trace.wordpieces
 
 
+def follow(key: str, cause: object) -> None:
+    """Let a choice begin again whenever what its default depends on has changed; what a link names stays the first time."""
+    before = st.session_state.get(f"{key} after", cause)
+    st.session_state[f"{key} after"] = cause
+    if before != cause:
+        st.session_state.pop(key, None)
+        st.query_params.pop(key, None)
+
+
 def suggest(key: str, text: str) -> None:
     """Let an input in which nobody wrote yet follow the suggestion for the sentences as they are now."""
     suggested = f"{key} suggested"

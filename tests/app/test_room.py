@@ -20,6 +20,7 @@ def test_a_browser_votes_once_and_may_change_its_mind_or_take_it_back():
     room.vote("heads", 0, "ben", 2)
     room.vote("heads", 1, "anna", 0)
     assert room.counts("heads", 0, 3) == [0, 1, 1]
+    assert room.votes_of("heads", "anna", 3) == [1, 0, None] and room.votes_of("heads", "carl", 2) == [None, None]
     room.vote("heads", 0, "anna", 2)
     assert room.counts("heads", 0, 3) == [0, 0, 2]
     room.vote("heads", 0, "ben", None)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.jobs import registry
+from app.ownership import OWNER
 from model import smallworld
 from tests.browser.conftest import settled
 
@@ -64,6 +65,28 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     page.get_by_role("button", name="Fine-tune").click()
     expect(page.get_by_text("There is a model called markets already")).to_be_visible()
 
+    # a stranger sees the example, and by its link the result; its owner names and deletes it
+    result = re.search(r"tuned=([\w-]+)", page.url)[1]
+    other.goto(page.url.split("/fine-tune")[0] + "/fine-tune")
+    expect(other.get_by_role("combobox", name="Result")).to_have_value(re.compile("example"))
+    other.goto(f"{page.url.split('?')[0]}?tuned={result}")
+    expect(other.get_by_text("tells elsewhere or market")).to_be_visible()
+    expect(other.get_by_role("button", name="Share")).to_be_visible()
+    expect(other.get_by_role("button", name="Delete")).to_have_count(0)
+    page.goto(f"{page.url.split('?')[0]}?tuned={result}")
+    settled(page)
+    page.get_by_role("button", name="Name it").click()
+    page.get_by_label("Name of this result").fill("To the market")
+    page.get_by_label("Name of this result").press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Save the name").click()
+    expect(page.get_by_role("combobox", name="Result")).to_have_value("To the market")
+    settled(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_role("combobox", name="Result")).to_have_value(re.compile("example"))
+
 
 def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, tmp_path):
     header, *rows = table.read_text().splitlines()
@@ -89,10 +112,13 @@ def test_a_damaged_result_is_named_and_passed_over(open_page, server_folder, mon
     job = runs / f"{datetime.now():%Y%m%d-%H%M%S}-0123456789"
     (job / "results").mkdir(parents=True)
     (job / "results" / "result.json").write_text('{"format": "bertscope fine-tuning 0", "sett')
+    page = open_page("/fine-tune")
+    owner = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == OWNER)
     with registry.transaction() as database:
         registry.insert(
             database,
             id=job.name,
+            owner=owner,
             title="An old one",
             function="app.work.finetuning:run",
             fingerprint="",
@@ -102,7 +128,7 @@ def test_a_damaged_result_is_named_and_passed_over(open_page, server_folder, mon
             queue_order=0,
             created=0.0,
         )
-    page = open_page("/fine-tune")
+    page.reload()
     expect(page.get_by_text("Passed over: An old one: result.json")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("BERT frozen")
 

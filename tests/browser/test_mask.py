@@ -71,7 +71,6 @@ def test_words_of_both_segments_can_be_masked_and_filled_together(open_page):
         strip(page).locator(".mask").first.click()
         settled(page)
     expect(page.get_by_text("1 wordpiece is masked now")).to_be_visible()
-    expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
 
 
 def test_two_sentences_are_compared(open_page):

@@ -1,6 +1,17 @@
 // Streamlit reads "Light" or "Dark" from localStorage, by address, when a page is loaded.
 const KEY = (path) => `stActiveTheme-${path}-v2`;
 
+// Streamlit adds an entry to the history whenever the address changes. Here a page is one entry, however much is chosen
+// on it, so that Back goes to the page before.
+if (!history.pushState.ofPages) {
+  const push = history.pushState.bind(history);
+  history.pushState = (state, unused, url) => {
+    const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
+    return samePage ? history.replaceState(state, unused, url) : push(state, unused, url);
+  };
+  history.pushState.ofPages = true;
+}
+
 export default function ({ data, parentElement }) {
   let button = parentElement.querySelector("button");
   if (!button) {

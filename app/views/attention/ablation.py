@@ -3,12 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import layout, limits, ownership, session
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
 from app.jobs import panel as job_panel
 from app.samples.stories import SENTENCES
-from app.widgets import text_inputs
+from app.widgets import remembered_job, text_inputs
 from app.widgets.dropdown import dropdown
 from app.work import heads as heads_work
 from model import Bert, InputError, Trace
@@ -111,7 +111,7 @@ def _off(state: BoardState) -> str:
     """What is switched off, in words."""
     if len(state.off) > 1:
         return f"the {len(state.off)} heads switched off"
-    ((layer, head),) = state.off
+    layer, head = state.off[0]
     return f"layer {layer + 1} head {head + 1}"
 
 
@@ -185,8 +185,8 @@ def _pruning() -> None:
         lines = [line for line in text.splitlines() if line.strip()][: limits.PRUNING_SENTENCES]
         arguments = {"source": session.checkpoint_path(), "texts": lines, "points": 12, "words": 2, "orders": 5, "seed": 0}
         if st.button("Draw the pruning curve", disabled=not lines):
-            jobs.submit(WORK, arguments, "How many heads can go")
-        latest = jobs.latest(WORK, arguments)
+            ownership.submit(WORK, arguments, "How many heads can go")
+        latest = remembered_job.latest(WORK, arguments)
         if latest is None:
             return
         job = job_panel.show(latest.id)

@@ -7,6 +7,8 @@ import streamlit as st
 from app import layout
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
+from app.widgets import text_inputs
+from app.widgets.dropdown import dropdown
 from model import Bert, Trace
 from probes.heads.anatomy import HeadAnatomy, dissect
 
@@ -16,13 +18,14 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
     names = [f"{token.position} · {token.text}" for token in trace.tokens]
     pinned_query, pinned_key = state.pin or (None, None)
     first = pinned_query if pinned_query is not None else pinned_key if pinned_key is not None else 2
+    options = {str(position): name for position, name in enumerate(names)}
     left, right = st.columns(2)
-    query = left.selectbox(
-        "From (query)", range(len(names)), format_func=names.__getitem__, index=min(first, len(names) - 1)
-    )
+    text_inputs.follow("from", (trace.wordpieces, state.pin))
+    query = int(dropdown("From (query)", options, "from", str(min(first, len(names) - 1)), column=left))
     anatomy = dissect(bert, trace, layer, head, query)
     strongest = anatomy.strongest_key if pinned_key is None else pinned_key
-    key = right.selectbox("To (key)", range(len(names)), format_func=names.__getitem__, index=min(strongest, len(names) - 1))
+    text_inputs.follow("to", (trace.wordpieces, state.pin, layer, head, query))
+    key = int(dropdown("To (key)", options, "to", str(min(strongest, len(names) - 1)), column=right))
     if not anatomy.gate:
         st.info(
             f"Head {head + 1} of layer {layer + 1} is switched off: it still attends, but what it mixes in step 4 counts "

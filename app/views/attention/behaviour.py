@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
 from app.jobs import panel as job_panel
@@ -134,7 +134,7 @@ def _corpus() -> Patterns | None:
         arguments = {"source": session.checkpoint_path(), "sentences": limits.CORPUS_SENTENCES}
         remembered_job.remember(
             JOB,
-            jobs.submit(WORK, arguments, "What heads attend to over a corpus", {heads_work.CORPUS: upload.getvalue()}),
+            ownership.submit(WORK, arguments, "What heads attend to over a corpus", {heads_work.CORPUS: upload.getvalue()}),
         )
     current = remembered_job.current(JOB, WORK)
     if current is None:

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import layout, limits, ownership, session
 from app.components import board
 from app.components.board import BoardData, BoardState
 from app.figures import attention as figures
@@ -89,9 +89,10 @@ def panel(bert: Bert, trace: Trace, state: BoardState, data: BoardData) -> None:
         "data": upload.name if upload else source,
     }
     if st.button("Score every head", type="primary"):
-        remembered_job.remember(JOB, jobs.submit(WORK, arguments, "Which head follows which relation", files))
+        remembered_job.remember(JOB, ownership.submit(WORK, arguments, "Which head follows which relation", files))
     wanted = {"source": arguments["source"], "data": arguments["data"]}
-    current = remembered_job.current(JOB, WORK, wanted) or (jobs.latest(WORK, arguments) if upload is None else None)
+    latest = remembered_job.latest(WORK, arguments) if upload is None else None
+    current = remembered_job.current(JOB, WORK, wanted) or latest
     job = None if current is None else job_panel.show(current.id)
     with answer:
         if job is not None and (job.folder / heads.RESULT).is_file():
@@ -143,7 +144,9 @@ def _own_sentence(bert: Bert, trace: Trace) -> None:
 
 def _tree_probe(bert: Bert) -> ProbingResult | None:
     """The newest structural probe on these weights that has the map of its best layer, or the shipped one."""
-    own, _ = probe_result.stored([job for job in jobs.list_all() if job.work == probe_result.WORK and job.state == "done"])
+    own, _ = probe_result.stored(
+        [job for job in ownership.own_jobs() if job.work == probe_result.WORK and job.state == "done"]
+    )
     for result in [*own.values(), *session.probing_results().values()]:
         settings = result.settings
         same_weights = settings["model_digest"] == features.digest(bert) and settings["weights_seed"] is None

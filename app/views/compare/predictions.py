@@ -5,6 +5,8 @@ import streamlit as st
 from app import layout
 from app.figures import word_bars
 from app.views.compare.models import ComparedSide
+from app.widgets import text_inputs
+from app.widgets.choice import pills
 from model import MissingHeadError
 from model.tokenizer import MASK
 from probes import cloze, comparison
@@ -18,10 +20,10 @@ def section(left: ComparedSide, right: ComparedSide) -> None:
     same = (left.a, left.b) == (right.a, right.b) and len(query.words(left.trace.encoding)) == len(
         query.words(right.trace.encoding)
     )
-    shared = _hidden_word(left, "Hide a word on both sides") if same else None
-    for column, side in zip(st.columns(2, gap="large"), (left, right), strict=True):
+    shared = _hidden_word(left, "Hide a word on both sides", "hidden") if same else None
+    for column, side, key in zip(st.columns(2, gap="large"), (left, right), ("hidden_left", "hidden_right"), strict=True):
         with column:
-            word = _hidden_word(side, f"Hide a word: {side.label}") if shared is None else shared
+            word = _hidden_word(side, f"Hide a word: {side.label}", key) if shared is None else shared
             try:
                 predictions.append((_prediction(side, word), side.bert.tokenizer.vocabulary))
             except MissingHeadError as problem:
@@ -41,13 +43,11 @@ def section(left: ComparedSide, right: ComparedSide) -> None:
         )
 
 
-def _hidden_word(side: ComparedSide, label: str) -> int:
-    names = dict(query.words(side.trace.encoding))
-    words = list(names)
-    first = next((word for word in words if names[word] == MASK), words[len(words) // 2])
-    return st.pills(
-        label, words, default=first, required=True, key=f"hide {label} {side.a}", format_func=lambda word: names[word]
-    )
+def _hidden_word(side: ComparedSide, label: str, key: str) -> int:
+    words = query.words(side.trace.encoding)
+    first = next((str(word) for word, text in words if text == MASK), str(query.longest_word(words)))
+    text_inputs.reset_if_tokens_changed(key, side.trace, first)
+    return int(pills(label, {str(word): text for word, text in words}, key, first))
 
 
 def _prediction(side: ComparedSide, word: int):

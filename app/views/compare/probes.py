@@ -4,7 +4,7 @@ import zlib
 
 import streamlit as st
 
-from app import jobs, layout, session
+from app import layout, ownership, session
 from app.figures import probes as figures
 from app.views.compare.models import ComparedSide
 from app.views.probes import result as probe_result
@@ -16,7 +16,9 @@ Question = tuple[str, str, str, int, int, str, str]  # task, data, probe, exampl
 
 
 def section(left: ComparedSide, right: ComparedSide) -> None:
-    computed, trouble = probe_result.stored([job for job in jobs.list_all() if job.work == WORK and job.state == "done"])
+    computed, trouble = probe_result.stored(
+        [job for job in ownership.own_jobs() if job.work == WORK and job.state == "done"]
+    )
     probe_result.passed_over(trouble)
     results = [finished(side.bert.info.name, list(computed.values())) for side in (left, right)]
     shared = {_slug(question): question for question in results[0] if question in results[1]}

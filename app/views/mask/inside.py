@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import layout, session
 from app.figures import mask as figures
+from app.widgets.choice import pills
 from model import Bert
 from probes import cloze
 from probes.cloze import attribution, query
@@ -23,17 +24,8 @@ def target_piece(bert: Bert, cloze_query: ClozeQuery) -> tuple[int, int, str]:
     }
     position = next(iter(names))
     if len(names) > 1:
-        position = (
-            st.pills(
-                "Blank",
-                list(names),
-                default=position,
-                required=True,
-                key="blank",
-                format_func=lambda position: layout.escape(names[position]),
-            )
-            or position
-        )
+        options = {str(position): layout.escape(name) for position, name in names.items()}
+        position = int(pills("Blank", options, "blank", str(position)))
     if position in gold:
         return position, gold[position], bert.tokenizer.vocabulary[gold[position]]
     word = str(cloze.predict(bert, cloze_query.encoding, [position], 1)["word"].iloc[0])
@@ -99,8 +91,8 @@ def attention(bert: Bert, cloze_query: ClozeQuery) -> None:
         alt=f"Heatmap of {layers} layers by {heads} heads; the most moved is {share:.0%}.",
     )
     left, right = st.columns(2)
-    layer = int(left.number_input("Layer", 1, layers, strongest_layer + 1, key="moved_layer"))
-    head = int(right.number_input("Head", 1, heads, strongest_head + 1, key="moved_head"))
+    layer = int(left.number_input("Layer", 1, layers, strongest_layer + 1, key="moved_layer", bind="query-params"))
+    head = int(right.number_input("Head", 1, heads, strongest_head + 1, key="moved_head", bind="query-params"))
     texts = [
         token.text if token.text == original.text else f"{original.text}→{token.text}"
         for token, original in zip(after.tokens, before.tokens, strict=True)

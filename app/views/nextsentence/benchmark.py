@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.figures import nsp_benchmark as figures
 from app.jobs import panel
 from app.widgets import remembered_job
@@ -100,13 +100,13 @@ def _source() -> tuple[str, bytes | None]:
 
 
 def _job(source: str, content: bytes | None, count: int) -> jobs.Job | None:
-    """The job about these pairs, if it was ordered; one about the small world may be anybody's."""
+    """The job about these pairs, if this browser ordered it, or a link names it."""
     arguments = {"checkpoint": session.checkpoint_path(), "source": source, "count": count}
     if source not in benchmark.BUNDLED and content is None:
         st.info("Choose a text file; a few pages are enough.", icon=":material/upload_file:")
     elif st.button("Read the pairs", type="primary", icon=":material/play_arrow:"):
         files = {} if content is None else {source: content}
-        remembered_job.remember(ORDERED, jobs.submit(WORK, arguments, f"Benchmark of {count} pairs", files))
+        remembered_job.remember(ORDERED, ownership.submit(WORK, arguments, f"Benchmark of {count} pairs", files))
     job = remembered_job.current(ORDERED, WORK, arguments)
     return job or (remembered_job.latest(WORK, arguments) if source in benchmark.BUNDLED else None)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.figures import sentence_order as figures
 from app.jobs import panel
 from app.samples.pairs import DOCUMENTS
@@ -70,7 +70,7 @@ def _margins_file(sentences: list[str]) -> Path | None:
     if job is None:
         if not st.button(f"Read all {count * (count - 1):,} pairs", type="primary", icon=":material/play_arrow:"):
             return None
-        job = jobs.get(jobs.submit(WORK, arguments, f"Order of {count} sentences"))
+        job = jobs.get(ownership.submit(WORK, arguments, f"Order of {count} sentences"))
     job = panel.show(job.id)
     return job.folder / MARGINS if job.state == "done" else None
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.figures import probes as figures
 from app.views.probes import result as result_view
 from app.widgets import dataset, experiment_page
@@ -65,7 +65,7 @@ def _form() -> None:
             **settings,
             **chosen.arguments,
         }
-        jobs.submit(EXPERIMENT.work, arguments, f"{titles[task]} in {session.bert().info.name}", chosen.files)
+        ownership.submit(EXPERIMENT.work, arguments, f"{titles[task]} in {session.bert().info.name}", chosen.files)
         st.rerun()
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.figures import contexts as figures
 from app.jobs import panel
 from app.widgets import text_inputs
@@ -82,6 +82,6 @@ def _order(checkpoint: str) -> str:
     if not st.button("Index it", disabled=upload is None, icon=":material/play_circle:") or upload is None:
         return ""
     arguments = {"checkpoint": checkpoint, "tokens": tokens}
-    id = jobs.submit(WORK, arguments, f"Index of {upload.name}", {"corpus.txt": upload.getvalue()})
+    id = ownership.submit(WORK, arguments, f"Index of {upload.name}", {"corpus.txt": upload.getvalue()})
     st.query_params["corpus"] = id
     return id

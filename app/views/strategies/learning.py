@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app import jobs, layout, limits
+from app import jobs, layout, limits, ownership
 from app.figures import strategies as figures
 from app.jobs import panel
 from app.widgets import experiment_page
@@ -155,7 +155,7 @@ def _submit(strategies: list[str], steps: int, seeds: int, hidden: int, corpus: 
     if corpus is not None:
         arguments["corpus"] = CORPUS
     files = {} if corpus is None else {CORPUS: corpus}
-    jobs.submit(WORK, arguments, f"Masking strategies: {', '.join(strategies)}", files)
+    ownership.submit(WORK, arguments, f"Masking strategies: {', '.join(strategies)}", files)
 
 
 def _own_results(job: jobs.Job) -> None:

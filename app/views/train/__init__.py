@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import jobs, layout, limits, session
+from app import jobs, layout, limits, ownership, session
 from app.jobs import panel
 from app.views.train import replay
 from app.widgets import experiment_page, model_name
@@ -23,7 +23,7 @@ EVERY = 3.0  # seconds: drawing takes processor time from the training it shows
 def page() -> None:
     layout.title("Train", "How does BERT come to know anything? Watch one learn, step by step, or train your own.")
     running = jobs.running()
-    if running is not None and running.work != WORK:
+    if running is not None and (running.work != WORK or not ownership.is_mine(running)):
         running = None
     if running and "show" not in st.query_params:
         st.session_state.setdefault("show", "own")
@@ -154,7 +154,7 @@ def _submit(name: str, content: bytes, settings: dict) -> None:
             f"That is too little text to learn from: {words} words, at least {limits.TRAIN_WORDS_LEAST} are needed, "
             "better many thousands."
         )
-    jobs.submit(
+    ownership.submit(
         WORK,
         settings | {"out": str(out)},
         f"{name}: {SIZES[settings['preset']]}, {settings['minutes']:g} min",

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app import layout, limits, session
 from app.figures import training, word_bars
+from app.widgets.dropdown import dropdown
 from probes import training_replay
 from probes.training_replay import SnapshotPrediction
 
@@ -68,14 +69,11 @@ def _first_choices(prediction: SnapshotPrediction, step: int) -> None:
 
 def _attention(prediction: SnapshotPrediction, step: int, default: tuple[int, int]) -> None:
     layers, heads = prediction.attention.shape[:2]
-    options = [(layer, head) for layer in range(layers) for head in range(heads)]
-    layer, head = st.selectbox(
-        "Head",
-        options,
-        index=options.index(default),
-        key="replay-head",
-        format_func=lambda option: f"layer {option[0] + 1}, head {option[1] + 1}",
-    )
+    names = {
+        f"{layer + 1}.{head + 1}": f"layer {layer + 1}, head {head + 1}" for layer in range(layers) for head in range(heads)
+    }
+    chosen = dropdown("Head", names, "replay_head", f"{default[0] + 1}.{default[1] + 1}")
+    layer, head = (int(number) - 1 for number in chosen.split("."))
     wordpiece, weight = prediction.strongest_target(layer, head)
     layout.chart(
         training.attention(prediction.attention[layer, head], prediction.texts, prediction.place),
@@ -91,7 +89,8 @@ def _chosen_step(steps: list[int]) -> int:
     """The snapshot on the slider; while playing, the next one at every look."""
     playing, now = st.session_state.get("playing", False), st.session_state.get("snapshot")
     if now not in steps:
-        st.session_state["snapshot"] = now = steps[-1]
+        linked = st.query_params.get("step", "")
+        st.session_state["snapshot"] = now = int(linked) if linked in map(str, steps) else steps[-1]
     if st.session_state.pop("rewind", False):
         st.session_state["snapshot"] = now = steps[0]
     elif playing and now == steps[-1]:
@@ -107,7 +106,12 @@ def _chosen_step(steps: list[int]) -> int:
         if not playing and now == steps[-1]:
             st.session_state["rewind"] = True
         st.rerun()
-    return slider.select_slider("Snapshot after training step", steps, key="snapshot", format_func="{:,}".format)
+    step = slider.select_slider("Snapshot after training step", steps, key="snapshot", format_func="{:,}".format)
+    if step == steps[-1]:
+        st.query_params.pop("step", None)
+    elif st.query_params.get("step") != str(step):
+        st.query_params["step"] = str(step)
+    return step
 
 
 def word_probabilities(predictions: dict[int, SnapshotPrediction], key: str, step: int | None = None) -> None:

@@ -59,20 +59,24 @@ class SelfAttention {
 
   // (seq, heads × head_size) -> for each head, (seq, head_size)
   splitHeads(x) {
-    const { heads, headSize } = this;
+    const { heads, headSize } = this, length = x.length / (heads * headSize);
     return Array.from({ length: heads }, (_, head) => {
-      const part = new Float32Array(x.length / heads);
-      for (let i = 0; i < part.length; i++) part[i] = x[(Math.floor(i / headSize) * heads + head) * headSize + i % headSize];
+      const part = new Float32Array(length * headSize);
+      for (let t = 0; t < length; t++) {
+        for (let d = 0; d < headSize; d++) part[t * headSize + d] = x[(t * heads + head) * headSize + d];
+      }
       return part;
     });
   }
 
   // and back
   joinHeads(parts) {
-    const { heads, headSize } = this;
-    const x = new Float32Array(parts[0].length * heads);
+    const { heads, headSize } = this, length = parts[0].length / headSize;
+    const x = new Float32Array(length * heads * headSize);
     parts.forEach((part, head) => {
-      for (let i = 0; i < part.length; i++) x[(Math.floor(i / headSize) * heads + head) * headSize + i % headSize] = part[i];
+      for (let t = 0; t < length; t++) {
+        for (let d = 0; d < headSize; d++) x[(t * heads + head) * headSize + d] = part[t * headSize + d];
+      }
     });
     return x;
   }

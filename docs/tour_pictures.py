@@ -1,4 +1,4 @@
-"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py`, with a Chromium in the path or in BERTSCOPE_CHROMIUM."""
+"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py`; a Chromium may be named in BERTSCOPE_CHROMIUM."""
 
 import os
 import shutil
@@ -18,6 +18,7 @@ LIMIT = 120_000  # bytes
 CHART = ".js-plotly-plot:visible"
 DRAWN = """() => !document.querySelector('[data-testid=stSkeleton]')
   && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every((chart) => chart.querySelector('svg.main-svg'))"""
+WHOLE = {"attention", "strategies", "input"}  # shown from their top; the others from their first chart
 ADDRESSES = {
     "start": "/",
     "lessons": "/lessons",
@@ -50,7 +51,7 @@ def main() -> None:
                 page.goto(address + path)
                 settled(page)
                 page.wait_for_function(DRAWN, timeout=60_000)
-                if page.locator(CHART).count():
+                if title not in WHOLE and page.locator(CHART).count():
                     page.locator(CHART).first.scroll_into_view_if_needed()
                 print(f"{title}: {picture(page, PICTURES / f'tour-{title}.png'):,} bytes", flush=True)
         browser.close()

@@ -6,17 +6,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from transformers import BertForSequenceClassification, BertForTokenClassification
+from transformers import BertForQuestionAnswering, BertForSequenceClassification, BertForTokenClassification
 
 from model import BertConfig, CheckpointError, InputError
 from model.finetuning import (
+    START_AND_END,
     FinetunedBert,
     FinetuningConfig,
     LabelledInputs,
+    best_spans,
     default_learning_rate,
     finetune,
+    gold_spans,
     load,
+    outputs,
     probabilities,
+    score,
 )
 
 WORDS = "the cat dog sat on mat my is cute".split()
@@ -106,13 +111,75 @@ def test_transformers_reads_it_with_equal_scores_and_so_do_we(tiny_bert, tmp_pat
         )
 
 
+def numbers(bert) -> LabelledInputs:
+    """Every three words; the number is how many of them are dogs."""
+    texts = list(itertools.product(WORDS, repeat=3))
+    return LabelledInputs(
+        [bert.tokenizer.encode_words(words) for words in texts],
+        np.array([(row, 0) for row in range(len(texts))]),
+        np.array([float(words.count("dog")) for words in texts]),
+    )
+
+
+def spans(bert) -> LabelledInputs:
+    """Every three words with one dog; the answer is where it stands."""
+    texts = [words for words in itertools.product(WORDS, repeat=3) if words.count("dog") == 1]
+    places = [(row, place + 1) for row in range(len(texts)) for place in range(3)]
+    labels = [START_AND_END if texts[row][place - 1] == "dog" else 0 for row, place in places]
+    return LabelledInputs([bert.tokenizer.encode_words(words) for words in texts], np.array(places), np.array(labels))
+
+
+@pytest.mark.parametrize(
+    ("level", "data", "classes", "theirs"),
+    [
+        ("number", numbers, ["value"], BertForSequenceClassification),
+        ("span", spans, ["start", "end"], BertForQuestionAnswering),
+    ],
+)
+def test_numbers_and_spans_are_learned_and_transformers_reads_them_with_equal_scores(
+    tiny_bert, tmp_path, level, data, classes, theirs
+):
+    inputs = data(tiny_bert)
+    work = finetune(tiny_bert, classes, level, inputs, inputs, FinetuningConfig(epochs=4, learning_rate=3e-3))
+    while True:
+        try:
+            progress = next(work)
+        except StopIteration as end:
+            learned = end.value
+            break
+    assert progress.accuracy is not None and progress.accuracy > 0.9
+    assert score(learned, inputs) == pytest.approx(progress.accuracy)
+    folder = learned.save(tmp_path / "tuned")
+    again, expected = load(folder), outputs(learned, inputs)
+    assert (again.level, again.classes) == (level, classes)
+    np.testing.assert_allclose(outputs(again, inputs), expected, atol=1e-6)
+    reloaded = theirs.from_pretrained(folder).eval()
+    for example in range(0, len(inputs.labels), 61):
+        row, place = inputs.positions[example]
+        with torch.inference_mode():
+            answer = reloaded(torch.tensor([inputs.encodings[row].ids]))
+        if level == "number":
+            assert float(answer.logits[0, 0]) == pytest.approx(float(expected[example, 0]), abs=1e-5)
+        else:
+            both = torch.stack([answer.start_logits[0, place], answer.end_logits[0, place]])
+            np.testing.assert_allclose(both, expected[example], atol=1e-5)
+
+
+def test_the_best_span_never_ends_before_it_starts(tiny_bert):
+    inputs = spans(tiny_bert)
+    logits = np.zeros((len(inputs.labels), 2), dtype=np.float32)
+    logits[2::3, 0] = logits[0::3, 1] = 5  # start at the last word, end at the first: no span
+    assert all(start <= end for start, end in best_spans(logits, inputs).values())
+    assert all(start == end for start, end in gold_spans(inputs).values())
+
+
 def test_a_checkpoint_without_an_output_layer_is_said_to_have_none(tiny_bert, tmp_path):
     with pytest.raises(CheckpointError, match="not fine-tuned"):
         load(tiny_bert.save(tmp_path / "plain"))
 
 
-def test_an_output_layer_looks_at_sentences_or_tokens_only(tiny_bert):
-    with pytest.raises(InputError, match="sentence or token, not 'pair'"):
+def test_an_output_layer_has_one_of_four_shapes(tiny_bert):
+    with pytest.raises(InputError, match="sentence, number, token, span, not 'pair'"):
         FinetunedBert(tiny_bert, ["a", "b"], "pair")
     with pytest.raises(InputError, match="learning rate"):
         FinetuningConfig(learning_rate=0)

@@ -7,7 +7,7 @@ import pytest
 from model import InputError
 from probes import reader
 from probes.probing.treebank import ROOT, conllu
-from probes.reader import check, counts
+from probes.reader import check, counts, questions
 from probes.reader.__main__ import main
 from probes.reader.features import degree
 
@@ -610,3 +610,13 @@ def test_the_commands_print_and_report_by_their_exit_status(tmp_path, capsys):
     path.write_text(KEY.replace("4 key", "9 key"))
     assert main(["conllu", str(path)]) == 2 and main(["check", str(path)]) == 1
     assert main(["show", "999"]) == 2
+
+
+def test_every_text_has_one_question_whose_answer_stands_once_in_its_passage_on_whole_words():
+    asked = questions.read()
+    assert len(asked) == 150
+    for one in asked:
+        assert one.question.endswith("?")
+        assert one.passage.count(one.answer) == 1, one
+        around = one.passage[max(0, one.start - 1) : one.start] + one.passage[one.end : one.end + 1]
+        assert not any(sign.isalnum() for sign in around), one

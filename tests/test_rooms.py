@@ -182,3 +182,14 @@ def test_the_queue_runs_what_stands_in_app_work_and_nothing_else():
     with pytest.raises(BertscopeError):
         queue.function("probes.probing.experiment:run")
     assert callable(queue.function("app.work.probing:run"))
+
+
+def test_a_key_of_the_address_or_the_session_belongs_to_one_page():
+    pages: dict[str, set[str]] = {}
+    for path in (ROOT / "app" / "views").rglob("*.py"):
+        page = path.relative_to(ROOT / "app" / "views").parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.Constant):
+                pages.setdefault(str(node.value.value), set()).add(page)
+    assert "typed" in pages
+    assert {key: owners for key, owners in pages.items() if len(owners) > 1} == {}

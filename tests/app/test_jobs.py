@@ -251,15 +251,11 @@ def test_no_look_takes_a_dead_job_for_a_living_one_or_a_living_one_for_dead(tmp_
     """Eight processes look while jobs start, are killed, stopped, and end by themselves."""
     ids = [jobs.submit(BOUND, arguments, "looked at") for arguments in (LONG, LONG | {"seed": 2}, LONG | {"seed": 3}, SHORT)]
     finished, alive, dead = tmp_path / "finished", {}, {}
-    lookers = [
-        subprocess.Popen(
-            [sys.executable, "-c", LOOKER, str(finished), *ids],
-            cwd=folders.CODE,
-            text=True,
-            stdout=(tmp_path / f"{number}.txt").open("w"),
-        )
-        for number in range(8)
-    ]
+    lookers = []
+    for number in range(8):
+        with (tmp_path / f"{number}.txt").open("w") as output:
+            words = [sys.executable, "-c", LOOKER, str(finished), *ids]
+            lookers.append(subprocess.Popen(words, cwd=folders.CODE, text=True, stdout=output))
     try:
         for id in ids:
             pid, began = _pid(id), time.monotonic()

@@ -37,7 +37,7 @@ def show(result: ProbingResult) -> None:
             mixture = results.mixture(result)
             layout.chart(
                 figures.mixed(mixture),
-                key="mix",
+                key="scalar-mix",
                 finding=_mixture_finding(mixture),
                 alt="Weights of the layers in the scalar mix.",
             )

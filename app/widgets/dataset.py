@@ -14,7 +14,7 @@ from probes.probing.treebank import Treebank
 
 # of each data set that comes with the project, a title and one line; one without them is offered under its own name
 BUNDLED = {
-    "smallworld": ("The small world", "Stories of a grammar, with every tag and every tree known."),
+    "smallworld": ("Small world (generated)", "Stories of a generated mini-language, with every tag and every tree known."),
     "reviews": ("Short reviews, good or bad", "Single sentences with one label each."),
     "reader": ("The reader", "150 short texts of everyday English, annotated by hand."),
 }

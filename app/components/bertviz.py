@@ -13,7 +13,10 @@ SHIM = "var requirejs = function (names, ready) { ready(jQuery, d3); }; var requ
 STAND_IN = "\ue000"  # a private character: json.dumps writes it as \ue000, which then becomes an escaped <
 # the model view is 970 pixels wide whatever the frame, and names layers and heads in black in the dark, too
 ZOOM = "addEventListener('load', () => { document.body.style.zoom = Math.max(0.6, Math.min(1, innerWidth / 1000)); });"
-DARK = "body { background: #000; } body > div { color: #ddd; } text[fill=black] { fill: #ddd; }"
+DARK = {
+    "model_view": "body { background: #000; } body > div { color: #ddd; } text[fill=black] { fill: #ddd; }",
+    "head_view": "body { background: #11181d; color: #e9eef0; color-scheme: dark; } svg text { fill: #e9eef0; }",
+}
 PACKAGES = ("bertviz", "mpld3", "xstatic")  # what the extra `bertviz` installs: the views, d3, jQuery
 BYTES_A_WEIGHT = 44  # each stands in the page twice, as decimal text with all its digits: measured
 
@@ -34,7 +37,7 @@ def document(view: str, attention: np.ndarray, tokens: list[str], second: int | 
     page = getattr(bertviz, view)(weights, escaped, second, html_action="return", **settings).data
     # in the head view's menu BertViz writes tokens nowhere; in its script they stand inside JSON strings
     page = FETCHED.sub("", page).replace("\\ue000", "\\u003c")
-    style = DARK if dark and view == "model_view" else "body { background: #fff; }"
+    style = DARK[view] if dark else "body { background: #fff; }"
     script = ZOOM if view == "model_view" else ""
     return (
         f'<!doctype html><html><head><meta charset="utf-8"><style>{style}</style>'

@@ -101,7 +101,8 @@ def treemap(parts: list[ParameterCount], name: str) -> Figure:
             ],
             "line": {"width": 1, "color": "rgba(255,255,255,0.55)"},
         },
-        "tiling": {"pad": 2},
+        "sort": False,  # layers in their order
+        "tiling": {"pad": 2, "packing": "binary"},
         "textfont": {"color": "white", "size": 15},
     }
     return theme.apply({"data": [areas], "layout": {"uniformtext": {"minsize": 13, "mode": "hide"}}}, 480)

@@ -17,7 +17,7 @@ def token_probabilities(texts: Sequence[str], logs: Iterable[float]) -> str:
     chips = []
     for text, log in zip(texts, logs, strict=True):
         probability = float(np.exp(log))
-        strength = round(85 * min(1.0, -log / 8))  # e^-8 is one in three thousand: as dark as it gets
+        strength = round(65 * min(1.0, -log / 8))  # e^-8 is one in three thousand: as dark as it gets
         chips.append(
             f'<span class="chip" style="background: color-mix(in srgb, #f08c00 {strength}%, transparent)">'
             f"<b>{escape(text)}</b><small>{percent(probability)}</small></span>"
@@ -39,13 +39,13 @@ def logit_lens(lens: LogitLens, texts: Sequence[str], positions: Sequence[int]) 
     rows = []
     for position, text in enumerate(texts):
         cells = [
-            f'<td style="background: color-mix(in srgb, #1098ad {round(75 * lens.probability[layer, position])}%, '
+            f'<td style="background: color-mix(in srgb, #1098ad {round(55 * lens.probability[layer, position])}%, '
             f'transparent)" title="{escape(_tip(lens, layer, position))}">{escape(lens.words[layer][position])}</td>'
             for layer in range(layers)
         ]
         kind = ' class="framed"' if position in positions else ""
         rows.append(f"<tr{kind}><th>{escape(text)}</th>{''.join(cells)}</tr>")
-    return f'<div class="lens"><table><tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
+    return f'<div class="lens"><table><tr><th>token</th>{head}</tr>{"".join(rows)}</table></div>'
 
 
 def _tip(lens: LogitLens, layer: int, position: int) -> str:

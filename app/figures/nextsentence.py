@@ -94,7 +94,7 @@ def _chip(token: Token, evidence: NSPEvidence, bound: float) -> str:
     if token.is_special:
         return f'<span class="chip special"><b>{escape(token.text)}</b><small>&nbsp;</small></span>'
     fall = evidence.occlusion[token.position]
-    colour, share = (theme.ACCENT if fall > 0 else theme.HIGHLIGHT), 85 * abs(fall) / bound
+    colour, share = (theme.ACCENT if fall > 0 else theme.HIGHLIGHT), 55 * abs(fall) / bound
     kinds = "chip continues" if token.is_continuation else "chip"
     return (
         f'<span class="{kinds}" style="background: color-mix(in srgb, {colour} {share:.0f}%, transparent)">'
@@ -105,7 +105,7 @@ def _chip(token: Token, evidence: NSPEvidence, bound: float) -> str:
 def cls_attention(evidence: NSPEvidence) -> Figure:
     """A bar a layer, shared out among the parts of the input that [CLS] attends to; the last bar is uniform attention."""
     rows = np.vstack([evidence.attention, evidence.uniform_attention])  # (layers and the uniform one, parts)
-    names = [f"layer {layer + 1}" for layer in range(len(evidence.attention))] + ["even look"]
+    names = [f"layer {layer + 1}" for layer in range(len(evidence.attention))] + ["all alike"]
     colours = ("#868e96", theme.ACCENT, "#7048e8", theme.HIGHLIGHT)
     bars = [
         {

@@ -88,14 +88,14 @@ def intra_sentence(similarity: SentenceSimilarity) -> Figure:
     lines = [
         *_band(low, high, "middle half of the sentences", "rgba(16,152,173,0.2)"),
         _line(similarity.mean, "tokens and the mean of their sentence", BOLD),
-        _line(similarity.shuffled, "baseline: the same with tokens dealt at random", BASELINE),
+        _line(similarity.shuffled, "baseline: the same with tokens in random sentences", BASELINE),
     ]
     return _over_layers(lines, "mean cosine", [min(0.0, float(low.min())) - 0.02, 1.02])
 
 
 def sense_separation(separation: SenseSeparation) -> Figure:
     """Silhouette of the senses over layers, and the band of random labellings of the same sizes."""
-    null = "baseline: senses dealt at random, 95 % of the times"
+    null = "baseline: labels assigned at random, 95 % of the times"
     mean = _line(separation.null_mean, "their mean", {"color": theme.MUTED, "dash": "dot", "width": 2})
     true = _line(separation.silhouette, "the true senses", BOLD)
     lines = [

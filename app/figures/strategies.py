@@ -115,10 +115,6 @@ def seeds(
         "orientation": "h",
         "marker": {"color": "rgba(16,152,173,0.35)"},
         "showlegend": False,
-        "text": [f"{mean:.1%}" for mean in means],
-        "textposition": "inside",
-        "insidetextanchor": "start",
-        "textfont": {"size": 15},
         "hovertemplate": "%{y}: mean %{x:.1%}<extra></extra>",
         "error_x": {
             "type": "data",
@@ -166,4 +162,5 @@ def seeds(
 def _by_condition(results: pd.DataFrame, column: str, order: Sequence[tuple[str, str]]) -> dict[str, np.ndarray]:
     """Name on screen -> the values of all seeds, of conditions that have any."""
     rows = {name: results.loc[results["condition"] == condition, column].dropna().to_numpy() for condition, name in order}
-    return {name: values for name, values in rows.items() if len(values)}
+    # the mean stands with the name: inside a bar it would meet the dashed lines
+    return {f"{name}: {values.mean():.1%}": values for name, values in rows.items() if len(values)}

@@ -89,8 +89,9 @@ def _parameters(_: Trace) -> None:
         input.treemap(parts, name),
         key="treemap",
         finding=f"{total:,} parameters are in {layout.escape(name)} ({config.num_hidden_layers} layers, hidden "
-        f"{config.hidden_size}, {config.num_attention_heads} heads), drawn by area. Click a field to look inside; click the "
-        "top line to come back.",
+        f"{config.hidden_size}, {config.num_attention_heads} heads), drawn by area (blue: embeddings; grey: layers; "
+        "purple: masked-word head; orange: next-sentence head).",
+        help="Click a field to look inside; click the top line to come back.",
         alt=f"Treemap of the {total:,} parameters of {name}.",
     )
     st.dataframe(

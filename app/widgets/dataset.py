@@ -17,7 +17,7 @@ from probes.probing.treebank import Treebank
 BUNDLED = {
     "reader": ("The reader", "150 short texts of everyday English, written and annotated by hand for this project."),
     "pairs": ("Pairs: does B follow from A?", "600 pairs of sentences: follows, contradicts, unrelated."),
-    "smallworld": ("The small world", "Stories of a grammar, with every tag and every tree known."),
+    "smallworld": ("Small world (generated)", "Stories of a generated mini-language, with every tag and every tree known."),
     "reviews": ("Short reviews, good or bad", "Single sentences with one label each."),
 }
 ONE, THREE = "upload", "splits"

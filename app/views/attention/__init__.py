@@ -43,6 +43,8 @@ def page() -> None:
     address.encode(state, st.session_state.get(ABLATED, False))
     if quantity == "off" and not state.off:
         st.info("No head is switched off, so there is no difference: choose a head and press the key **o**.")
+    if quantity != "attention":
+        st.caption("The board shows another quantity; the sections below are about attention itself.")
     panel = choice(SECTION, {slug: label for slug, (label, _) in PANELS.items()}, key="panel")
     PANELS[panel][1](bert, trace, state, data)
 

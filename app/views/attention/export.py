@@ -1,4 +1,4 @@
-"""Take it away: a page of its own, all numbers, and the Python for this view."""
+"""Export and share: a page of its own, all numbers, and the Python for this view."""
 
 import streamlit as st
 

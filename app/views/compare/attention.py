@@ -16,9 +16,10 @@ BOARD = "compare_board"
 
 def section(left: ComparedSide, right: ComparedSide) -> None:
     attentions = comparison.attentions(left.trace, right.trace)
+    chosen = None  # where both sides have it, the board and the maps begin with the head that differs most
     if attentions.matched:
-        _same_index(attentions, left, right)
-        _differences(attentions)
+        chosen = _same_index(attentions, left, right)
+        _differences(attentions, chosen)
     else:
         _nearest(attentions, left, right)
     texts = [unit.text for unit in attentions.units]
@@ -26,14 +27,15 @@ def section(left: ComparedSide, right: ComparedSide) -> None:
         st.columns(2, gap="large"), ("left", "right"), (left, right), (attentions.left, attentions.right), strict=True
     ):
         with column:
-            _head(values, texts, name, side)
+            _head(values, texts, name, side, chosen or (min(2, len(values) - 1), 0))
 
 
 def _baseline(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> float:
     return session.answer(left.bert, "heads of one side", (left.key, right.key), attentions.baseline_distance)
 
 
-def _same_index(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> None:
+def _same_index(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> tuple[int, int]:
+    """Draw how far the heads of one index are apart, and return the one that differs most."""
     distances = session.answer(left.bert, "heads of one name", (left.key, right.key), attentions.same_index_distance)
     ((layer, head), distance), *_ = ablation.strongest(distances, 1)
     layout.chart(
@@ -44,6 +46,7 @@ def _same_index(attentions: AttentionComparison, left: ComparedSide, right: Comp
         f"{_baseline(attentions, left, right):.2f} apart on average.",
         alt="Map of layers and heads: distance between the two sides.",
     )
+    return layer, head
 
 
 def _nearest(attentions: AttentionComparison, left: ComparedSide, right: ComparedSide) -> None:
@@ -67,11 +70,12 @@ def _nearest(attentions: AttentionComparison, left: ComparedSide, right: Compare
     )
 
 
-def _differences(attentions: AttentionComparison) -> None:
+def _differences(attentions: AttentionComparison, chosen: tuple[int, int]) -> None:
     """All heads of the left side minus those of the right; one layer at a time where all would be too much to send."""
     values, layers = attentions.difference, list(range(len(attentions.left)))
+    start = BoardState(layer=chosen[0], heads=(chosen[1],))
     if values.size > limits.BOARD_VALUES:
-        layers = [board.state(BOARD, BoardState()).layer]
+        layers = [board.state(BOARD, start).layer]
         values = values[layers]
     board.board(
         BoardData(
@@ -82,14 +86,15 @@ def _differences(attentions: AttentionComparison) -> None:
             quantity="Difference",
             meaning="Blue: the left side attends there more. Orange: the right side does.",
         ),
+        choice=start,
         key=BOARD,
     )
 
 
-def _head(values, texts: list[str], name: str, side: ComparedSide) -> None:
+def _head(values, texts: list[str], name: str, side: ComparedSide, first: tuple[int, int]) -> None:
     layers, heads = values.shape[:2]
-    layer = st.slider(f"Layer, {name}", 1, layers, min(3, layers), key=f"{name}_layer", bind="query-params") - 1
-    head = st.slider(f"Head, {name}", 1, heads, 1, key=f"{name}_head", bind="query-params") - 1
+    layer = st.slider(f"Layer, {name}", 1, layers, first[0] + 1, key=f"{name}_layer", bind="query-params") - 1
+    head = st.slider(f"Head, {name}", 1, heads, first[1] + 1, key=f"{name}_head", bind="query-params") - 1
     query, key, weight = extremes.strongest_edge(values[layer, head])
     layout.chart(
         figures.head(values[layer, head], texts),

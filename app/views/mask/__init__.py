@@ -27,7 +27,7 @@ SECTIONS = {
 
 
 def page() -> None:
-    layout.title("Mask", "Hide words, and ask the model what stood there, how sure it is, and what it used to tell.")
+    layout.title("Mask", "Hide words, and ask the model what stood there, how sure it is, and which words it used.")
     bert = session.bert()
     bert.require_mlm()
     encoding = bert.tokenizer.encode(*session.texts())

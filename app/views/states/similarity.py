@@ -108,7 +108,7 @@ def _intra_sentence(_: Trace) -> None:
         key="intra_sentence",
         finding=f"At layer {last} a token has a cosine of {similarity.mean[last]:.2f} with the mean of its sentence, "
         f"over {len(similarity.sentences)} sentences (intra-sentence similarity; Ethayarajh, 2019); in "
-        f"sentences dealt at random from the same tokens it would be {similarity.shuffled[last]:.2f}. Where the "
+        f"random sentences of the same tokens it would be {similarity.shuffled[last]:.2f}. Where the "
         "lines part, the tokens of a sentence have come to share a direction. The paper subtracts the mean "
         "of all pairs instead; short sentences are near their own mean whatever is in them, so the baseline "
         "here has the same lengths.",

@@ -14,7 +14,7 @@ from model import InputError
 from probes import training_replay
 
 WORK = "app.work.training:train"
-SOURCES = {training.SMALL_WORLD: "The small world", "paste": "Text I paste", "upload": "A file I upload"}
+SOURCES = {training.SMALL_WORLD: "Small world (generated)", "paste": "Text I paste", "upload": "A file I upload"}
 SIZES = {"tiny": "tiny: 2 layers of 128", "mini": "mini: 4 layers of 256", "small": "small: 4 layers of 512"}
 SHOW = {"replay": "Replay", "own": "Train your own"}
 EVERY = 3.0  # seconds: drawing takes processor time from the training it shows

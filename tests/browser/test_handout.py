@@ -526,7 +526,7 @@ def test_layers_directions_and_the_next_sentence_are_shown(open_file, english_fi
     expect(page.locator(".lens tbody tr")).to_have_count(24)
     expect(page.locator(".lens tbody tr.asked")).to_have_count(1)
     expect(page.locator(".lens thead th")).to_have_count(8)
-    expect(page.locator(".tab")).to_contain_text(re.compile("down, which stood there, has rank ([0-9,]+, ){6}1\\."))
+    expect(page.locator(".tab")).to_contain_text(re.compile("“down”, which stood there, has rank ([0-9,]+, ){6}1\\."))
     rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))
     assert len(rows) == 24 * 7 and {row["layer"] for row in rows} == set("0123456")
     page.get_by_role("button", name="coffee", exact=True).click()
@@ -534,7 +534,7 @@ def test_layers_directions_and_the_next_sentence_are_shown(open_file, english_fi
     shown(page, "directions")
     page.get_by_role("button", name="1: coffee").click()
     settled(page)
-    expect(page.locator(".tab")).to_contain_text("coffee, the true word, gets")
+    expect(page.locator(".tab")).to_contain_text("“coffee”, the true word, gets")
     headings = page.locator(".tab h2").all_text_contents()
     assert headings == ["Left only", "Right only", "Both, apart", "Both at once"]
     rows = table(saved(page, page.get_by_role("button", name="CSV"), tmp_path))

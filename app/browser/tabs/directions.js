@@ -20,7 +20,7 @@ class DirectionsTab {
     const pills = blanks.length > 1 ? element("div", { className: "field" }, "Blank ",
       choice("Blank", blanks.map((blank, nth) => [blank.position, `${nth + 1}: ${blank.word}`]), position, (blank) => this.page.change({ blank }))) : null;
     this.answer.replaceChildren(...[pills,
-      caption(`${word}${isGold ? ", the true word," : ", BERT's own guess,"} gets ${percent(of.both.probability)} with both sides in sight, ` +
+      caption(`“${word}”${isGold ? ", the true word," : ", BERT's own guess,"} gets ${percent(of.both.probability)} with both sides in sight, ` +
         `${percent(of.left.probability)} from the left alone and ${percent(of.right.probability)} from the right. One-sided sight holds for every position in every layer. ` +
         "This model learned with both sides, so half of its sight serves it worse than a model that learned that way."),
       element("div", { className: "blanks" }, ...rows.map(({ name, guesses, probability, rank }) => element("div", {},

@@ -36,7 +36,7 @@ class LayersTab {
 
 // How a word that stood in a blank fares, layer by layer.
 function finding(word, layers, place) {
-  return `${word}, which stood there, has rank ${layers.map((layer) => (layer[place].goldRank + 1).toLocaleString("en")).join(", ")}`;
+  return `“${word}”, which stood there, has rank ${layers.map((layer) => (layer[place].goldRank + 1).toLocaleString("en")).join(", ")}`;
 }
 
 // What the layers say where nobody knows the word.

@@ -1,4 +1,4 @@
-"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py`; a Chromium may be named in BERTSCOPE_CHROMIUM."""
+"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py` (BERTSCOPE_CHROMIUM names a browser)."""
 
 import os
 import shutil

@@ -27,7 +27,7 @@ COPY probes ./probes
 COPY app ./app
 RUN pip install --no-deps .
 
-USER bertscope
+USER 1000
 WORKDIR /data
 VOLUME ["/data/checkpoints", "/data/lessons", "/data/runs"]
 EXPOSE 8501

@@ -216,7 +216,7 @@ class Progress:
         self.live = sys.stdout.isatty()
 
     def show(self, line: str) -> None:
-        package = re.match(r"\s*(?:Collecting|Requirement already satisfied:) ([\w.\[\]-]+)", line)
+        package = re.match(r"(?:Collecting|Requirement already satisfied:|Processing \S*[/\\]) ?([\w.-]+)", line)
         size = re.match(r"\s*Downloading (\S+) \(([^)]+)\)", line)
         if package:
             self.count += 1

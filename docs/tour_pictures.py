@@ -1,4 +1,4 @@
-"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py`; BERTSCOPE_CHROMIUM may name a Chromium."""
+"""Take the pictures of the tour again: `.venv/bin/python docs/tour_pictures.py` (BERTSCOPE_CHROMIUM names a browser)."""
 
 import os
 import shutil

@@ -44,7 +44,9 @@ def _compare(vocab_size: int, aim: float, folder: Path) -> Iterator[Row]:
     _check_losses(bert, theirs, by_length)
     name = f"training, mini 4/256, {vocab_size:,} wordpieces, {STEPS} batches of {BATCH}"
     train_ours = _ours(bert, by_length)
-    products = limit.training(config, [(*batch.batch.ids.shape, len(batch.mlm_labels)) for batch in by_length])
+    products = limit.training(
+        config, [(batch.batch.ids.shape[0], batch.batch.ids.shape[1], len(batch.mlm_labels)) for batch in by_length]
+    )
     yield _by_wordpiece(
         compare(
             name,

@@ -10,6 +10,7 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -113,12 +114,13 @@ class FinetunedBert(nn.Module):
         tensors = {f"{name}.weight": self.output.weight, f"{name}.bias": self.output.bias}
         if self.pooler is not None:
             tensors |= {"bert.pooler.dense.weight": self.pooler.weight, "bert.pooler.dense.bias": self.pooler.bias}
+        settings: dict[str, Any] = {"problem_type": "regression"} if self.level == "number" else {}
         return checkpoint.save(
             self.bert,
             Path(folder),
             extra_tensors=tensors,
             architectures=[KINDS[self.level]],
-            **({"problem_type": "regression"} if self.level == "number" else {}),
+            **settings,
             id2label={str(index): name for index, name in enumerate(self.classes)},
             label2id={name: index for index, name in enumerate(self.classes)},
         )

@@ -111,6 +111,7 @@ def layer_knows(
     control, gold = split.labels[1, split.test].numpy(), split.gold[split.test]
     yield clock.at(0.1, "Reading the sentences")
     predicted: dict[str, np.ndarray] = {}
+    control_correct = np.zeros(len(control), bool)
     for number, (name, source) in enumerate((("model", bert), ("random_init", baselines.random_init(bert, seed)))):
         states = np.empty((1, len(examples.spans), bert.config.hidden_size), dtype=np.float32)
         for indices, vectors in features.iter_spans(source, examples.encodings, examples.spans, features.POOLING, [layer]):
@@ -169,6 +170,7 @@ def head_finds(
     correct: list[bool] = []
     by_offset: list[bool] = []
     sentence_of: list[int] = []
+    direction, offset = 0, 0
     if offsets:
         direction, offset = int(n_correct.argmax()), offsets.most_common(1)[0][0]
         for number, (words, heads, guesses) in enumerate(_relation_words(bert, parts["test"], relation, layer, head)):

@@ -119,7 +119,7 @@ def test_the_shipped_results_have_the_form_that_is_described(name: str, pattern:
 
 
 def test_a_result_written_now_has_the_form_that_is_described():
-    for result in (probes.bundled.finetuning(), *probes.bundled.probing()):
+    for result in (*probes.bundled.finetuning().values(), *probes.bundled.probing().values()):
         content = json.loads(result.json())
         schema("result").validate(content)
         assert content["version"] == model.__version__

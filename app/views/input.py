@@ -81,7 +81,7 @@ def _positions(_: Trace) -> None:
 
 def _parameters(_: Trace) -> None:
     tables = input_embeddings.parameter_tables(session.bert())
-    tables_by_slug = dict(zip(("own", "base", "large"), tables, strict=False))
+    tables_by_slug: dict[str, str] = dict(zip(("own", "base", "large"), tables, strict=False))
     name = tables_by_slug[choice("Size", tables_by_slug, key="ledger")]
     config, parts = tables[name]
     total = sum(part.count for part in parts)

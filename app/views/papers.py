@@ -38,12 +38,17 @@ def page() -> None:
                     _card(card)
 
 
+def _values(rows: pd.DataFrame) -> list[tuple[str, float]]:
+    """What each row is called, with whose number it is, and the number."""
+    return list(zip(rows["label"].astype(str), rows["value"].astype(float), strict=True))
+
+
 def _card(card: PaperCard) -> None:
     st.header(card.paper, anchor=card.key)
     st.markdown(layout.escape(card.claim))
     rows, missing = card.rows(), "Nothing was measured on this model yet: the link below makes it."
     ours = card.ours[card.ours["kind"] == papers.OURS]
-    named = ", ".join(f"{row.label} {_number(row.value, rows)}" for row in ours.head(6).itertuples())
+    named = ", ".join(f"{label} {_number(value, rows)}" for label, value in _values(ours.head(6)))
     finding = f"This model: {layout.escape(named)}." if named else missing
     if rows.empty:
         st.info(missing)
@@ -52,7 +57,7 @@ def _card(card: PaperCard) -> None:
             figures.same_axis(rows, card.axis),
             key=f"card-{card.key}",
             finding=finding,
-            alt="; ".join(f"{row.label}, {row.kind}: {_number(row.value, rows)}" for row in rows.itertuples()),
+            alt="; ".join(f"{label}: {_number(value, rows)}" for label, value in _values(rows)),
         )
     st.caption(f"Why they differ: {layout.escape(card.difference)}")
     joint = "&" if "?" in card.rerun else "?"

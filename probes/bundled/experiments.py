@@ -103,12 +103,12 @@ def make(processes: int, names: frozenset[str] = frozenset()) -> Iterator[tuple[
     # the longest first, so that no process ends long before the other
     due.sort(key=lambda one: (one.model == "smallworld", one.task not in ("deprel", "tree", "upos")))
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        others = []
         if not names:
             others = [pool.apply_async(_finetune, (task,)) for task in FINETUNED_TASKS]
             others.append(pool.apply_async(_measure))
         yield from pool.imap_unordered(_make_one, due)
-        if not names:
-            yield from (other.get() for other in others)
+        yield from (other.get() for other in others)
 
 
 def _finetune(task: str) -> tuple[str, str]:

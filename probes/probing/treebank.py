@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -202,7 +203,7 @@ def _tree(rows: list[list[str]], line: int, name: str) -> Sentence:
     return sentence
 
 
-def _marks(rows: list[list[str]]) -> dict[str, tuple[str, ...]]:
+def _marks(rows: list[list[str]]) -> dict[str, Any]:
     """Entity types, coreference chains and senses from the column MISC, where any word of the sentence has one."""
     misc = [dict(part.split("=", 1) for part in row[9].split("|") if "=" in part) for row in rows]
     columns = {
@@ -225,7 +226,7 @@ def passages(sentences: Sequence[Sentence], size: int) -> list[Sentence]:
         members = list(group) if document else []
         for start in range(0, len(members) - size + 1, size):
             part = members[start : start + size]
-            columns = {
+            columns: dict[str, Any] = {
                 name: tuple(mark for one in part for mark in (getattr(one, name) or ("",) * len(one)))
                 for name in ("words", "upos", "entities", "chains")
             }

@@ -66,7 +66,7 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     expect(page.get_by_text("There is a model called markets already")).to_be_visible()
 
     # a stranger sees the example, and by its link the result; its owner names and deletes it
-    result = re.search(r"tuned=([\w-]+)", page.url)[1]
+    (result,) = re.findall(r"tuned=([\w-]+)", page.url)
     other.goto(page.url.split("/fine-tune")[0] + "/fine-tune")
     expect(other.get_by_role("combobox", name="Result")).to_have_value(re.compile("example"))
     other.goto(f"{page.url.split('?')[0]}?tuned={result}")

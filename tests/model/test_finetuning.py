@@ -141,6 +141,7 @@ def test_numbers_and_spans_are_learned_and_transformers_reads_them_with_equal_sc
 ):
     inputs = data(tiny_bert)
     work = finetune(tiny_bert, classes, level, inputs, inputs, FinetuningConfig(epochs=4, learning_rate=3e-3))
+    progress = next(work)
     while True:
         try:
             progress = next(work)

@@ -16,7 +16,7 @@ def show(door: int | None) -> None:
 
 @cache
 def _component():
-    return st.components.v2.component(
+    return st.components.v2.component(  # pyright: ignore[reportAttributeAccessIssue]  # a lazy module
         "connection",
         js=(HERE / "connection.js").read_text(encoding="utf-8"),
         css=(HERE / "connection.css").read_text(encoding="utf-8"),

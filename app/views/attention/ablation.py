@@ -111,7 +111,7 @@ def _off(state: BoardState) -> str:
     """What is switched off, in words."""
     if len(state.off) > 1:
         return f"the {len(state.off)} heads switched off"
-    layer, head = state.off[0]
+    layer, head = next(iter(state.off))
     return f"layer {layer + 1} head {head + 1}"
 
 

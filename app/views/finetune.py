@@ -8,6 +8,7 @@ import streamlit as st
 from app import jobs, layout, limits, session
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
+from app.samples.reviews import SENTENCE_A, SENTENCE_B
 from app.widgets import confusion, dataset, experiment_page, model_name
 from app.widgets.choice import choice
 from app.widgets.experiment_page import Experiment, ListedResult
@@ -18,8 +19,6 @@ from probes.finetuning.results import FinetuningResult, table
 from probes.probing.experiment import REVIEWS
 from probes.results import RESULT
 
-SENTENCE_A = "The bread was fresh, but the waiter was rude."
-SENTENCE_B = "We liked the food and not the service."
 SIDES = {"course": "What it learned", "mistakes": "Mistakes", "try": "Try it"}
 
 

@@ -193,3 +193,17 @@ def test_a_key_of_the_address_or_the_session_belongs_to_one_page():
                 pages.setdefault(str(node.value.value), set()).add(page)
     assert "typed" in pages
     assert {key: owners for key, owners in pages.items() if len(owners) > 1} == {}
+
+
+def test_sample_texts_stand_in_one_place():
+    sentence = re.compile(r"[A-Z][a-z]+( [a-z’']+,?){4,}[.!?]$")
+    samples = {
+        (path.name, target.id)
+        for path in (ROOT / "app").rglob("*.py")
+        if "samples" not in path.parts and path.name not in ("queue.py", "registry.py")  # whose sentences are errors
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and sentence.match(str(node.value.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    assert samples == set()

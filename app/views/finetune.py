@@ -9,6 +9,7 @@ from app import layout, limits, ownership, session
 from app.figures import attention as grids
 from app.figures import finetune as figures
 from app.figures import mistakes, word_bars
+from app.samples.reviews import SENTENCE_A, SENTENCE_B
 from app.widgets import confusion, dataset, experiment_page, model_name
 from app.widgets.choice import SECTION, choice
 from app.widgets.experiment_page import Experiment, ListedResult
@@ -21,8 +22,6 @@ from probes.probing.experiment import READER
 from probes.results import RESULT
 
 EPOCHS = 4  # over the reader's sentences: a minute on a laptop
-SENTENCE_A = "The bread was fresh, but the waiter was rude."
-SENTENCE_B = "We liked the food and not the service."
 SIDES = {"course": "What it learned", "changed": "What changed inside", "mistakes": "Mistakes", "try": "Try it"}
 FIRST_TASKS = ("label", "topic")  # the first of these that the data have is the one to begin with
 

@@ -22,6 +22,7 @@ from model import Bert, CheckpointError, CheckpointInfo, Edits, InputError, Trac
 from model.pretraining import corpus
 from probes import bundled, heads, lessons, nextsentence, training_replay
 from probes.finetuning.results import FinetuningResult
+from probes.heads import ablation
 from probes.nextsentence import evidence
 from probes.probing import experiment, results, splits, treebank
 from probes.reader.sense_examples import sense_examples as sense_examples_of
@@ -330,6 +331,11 @@ def trace_of(chosen: Bert, a: str, b: str | None, heads_off: Iterable[tuple[int,
 def head_summary(chosen: Bert, trace: Trace) -> pd.DataFrame:
     """What every head does on an input, `heads.summary`, computed once."""
     return answer(chosen, "summary", (trace.encoding, trace.gates.tobytes()), lambda: heads.summary(trace))
+
+
+def head_effects(chosen: Bert, target: ablation.AblationTarget) -> np.ndarray:
+    """What log P of a prediction loses without each head alone: (layers, heads)."""
+    return answer(chosen, "ablation", (target,), lambda: ablation.effects(chosen, target))
 
 
 def head_map(chosen: Bert, trace: Trace) -> tuple[heads.Divergence, np.ndarray]:

@@ -1,6 +1,5 @@
 """What happens without a head: before and after, every head ranked, how many can go."""
 
-import numpy as np
 import streamlit as st
 
 from app import layout, limits, ownership, session
@@ -31,7 +30,7 @@ def most_needed(bert: Bert, trace: Trace) -> tuple[int, int] | None:
     positions = _positions(trace)
     if bert.mlm is None or not positions:
         return None
-    (head, _), *_ = ablation.strongest(_effects(bert, _target(bert, trace, _position(trace, positions))), 1)
+    (head, _), *_ = ablation.strongest(session.head_effects(bert, _target(bert, trace, _position(trace, positions))), 1)
     return head
 
 
@@ -102,11 +101,6 @@ def _target(bert: Bert, trace: Trace, position: int) -> AblationTarget:
     return ablation.target_word(bert, trace.encoding, position)
 
 
-def _effects(bert: Bert, target: AblationTarget) -> np.ndarray:
-    """What log P loses without each head alone: (layers, heads)."""
-    return session.answer(bert, "ablation", (target,), lambda: ablation.effects(bert, target))
-
-
 def _off(state: BoardState) -> str:
     """What is switched off, in words."""
     if len(state.off) > 1:
@@ -152,7 +146,7 @@ def _next_sentence(bert: Bert, trace: Trace, state: BoardState) -> None:
 
 
 def _ranking(bert: Bert, target: AblationTarget, state: BoardState) -> None:
-    effects = _effects(bert, target)
+    effects = session.head_effects(bert, target)
     importance = session.answer(bert, "importance", (target,), lambda: ablation.importance(bert, [target]))
     answer, chosen = layout.escape(_answer(bert, target)), (state.layer, state.heads[0])
     strongest = ablation.strongest(effects)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from bertscope.commands import COMMANDS, help_text, version
-from bertscope.process import run, run_module
+from bertscope.process import print_anywhere, run, run_module
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv"
@@ -63,6 +63,7 @@ CAUSES = (
 
 
 def main() -> int:
+    print_anywhere()
     words = sys.argv[1:]
     if words in (["-h"], ["--help"]):
         print(help_text("python3 run.py"))

@@ -4,10 +4,11 @@ import sys
 
 from bertscope import HERE
 from bertscope.commands import COMMANDS, help_text, version
-from bertscope.process import run_module
+from bertscope.process import print_anywhere, run_module
 
 
 def main() -> int:
+    print_anywhere()
     words = sys.argv[1:]
     if words in (["-h"], ["--help"]):
         print(help_text("bertscope"))

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from bertscope.commands import COMMANDS, help_text, version
-from bertscope.process import run, run_module
+from bertscope.process import print_anywhere, run, run_module
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv"
@@ -25,7 +25,7 @@ TORCH = "BERTSCOPE_TORCH"  # auto, cpu, default or the address of a package inde
 NVIDIA = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"), Path("/dev/dxg"))
 FREE_GIGABYTES = 3  # of the disk, below which an installation is not begun
 HEARTBEAT = 5  # seconds between two lines about a package that takes long
-SIZES = "the environment takes 2.2 GB with PyTorch's CPU build, 5.9 GB with CUDA"
+SIZES = "the environment takes 1.8 GB with PyTorch's CPU build, 3.7 GB more with CUDA"
 AGAIN = "Nothing is lost; run the same command again."
 
 # what pip says -> what to do about it; the first that matches counts, so the more particular stand first
@@ -63,6 +63,7 @@ CAUSES = (
 
 
 def main() -> int:
+    print_anywhere()
     words = sys.argv[1:]
     if words in (["-h"], ["--help"]):
         print(help_text("python3 run.py"))

@@ -1,9 +1,18 @@
 """A command in a process of its own, which ends when this one is told to."""
 
+import io
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
+
+
+def print_anywhere() -> None:
+    """A terminal or a pipe that lacks a sign gets a question mark for it, not an error: old code pages of Windows do."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def run(*words: object, cwd: Path | None = None, **environment: str) -> int:

@@ -88,8 +88,20 @@ def link_dependencies(folder: Path) -> None:
         site = Path(str(distribution.locate_file("")))
         for entry in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
             if not (folder / entry).exists():
-                (folder / entry).symlink_to(site / entry)
+                link(site / entry, folder / entry)
         waiting += [Requirement(text) for text in distribution.requires or ()]
+
+
+def link(source: Path, target: Path) -> None:
+    """A link that needs no rights: Windows gives those to folders as junctions only."""
+    if sys.platform != "win32":
+        target.symlink_to(source)
+    elif source.is_dir():
+        import _winapi
+
+        _winapi.CreateJunction(str(source), str(target))
+    else:
+        shutil.copy(source, target)
 
 
 def clean_environment() -> dict[str, str]:

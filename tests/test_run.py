@@ -192,7 +192,7 @@ def launch(clone: Path, *words: str, **environment: str) -> subprocess.Completed
 
 
 def test_a_first_start_that_fails_ends_with_one_sentence_and_can_be_repeated(clone):
-    """No package anywhere, then an index that nobody answers for, then a proxy that is none; the folder has umlauts."""
+    """No package anywhere, then an index that nobody answers for, then a proxy that is none, then an old terminal."""
     first = launch(clone, "install", BERTSCOPE_TORCH="default")
     assert first.returncode == 1
     assert "Creating .venv" in first.stdout
@@ -203,6 +203,9 @@ def test_a_first_start_that_fails_ends_with_one_sentence_and_can_be_repeated(clo
     assert offline.stderr.splitlines()[-1].startswith("There is no network to the package index")
     proxy = launch(clone, "install", **nobody, PIP_INDEX_URL="https://index.invalid/simple", PIP_PROXY="http://127.0.0.1:9")
     assert proxy.stderr.splitlines()[-1].startswith("The proxy")
+    # cp932 has no middle dot and no curly quotes
+    page = launch(clone, "install", BERTSCOPE_TORCH="default", PYTHONIOENCODING="cp932", PYTHONUTF8="0")
+    assert page.stderr.splitlines()[-1].startswith("There is no torch==2.13.0 for this Python")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere torch has one build")

@@ -26,7 +26,8 @@ def page() -> None:
     st.caption(
         f"{len(cards)} findings. Filled circles are published numbers, filled diamonds those of "
         f"{layout.escape(bert.info.name)} from results that come with the project or from your own runs (of tables 5 and 8: "
-        "of small models trained for them); open marks are baselines. Two numbers of different data and sizes are not a race: each card says why they differ."
+        "of small models trained for them); open marks are baselines. Two numbers of different data and sizes are not a "
+        "race: each card says why they differ."
     )
     if measurements is None:
         _order()

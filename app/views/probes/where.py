@@ -33,8 +33,8 @@ def show(listed: list[ProbingResult], opened: ProbingResult) -> None:
         finding=f"{'; '.join(centres)}: the centre of gravity of a learned mix of the layers of "
         f"{layout.escape(opened.settings['model'])} (Tenney et al., 2019), with its 95 % interval over resampled "
         f"sentences. In {n_single} of {len(rows)} tasks nearly all weight is on one layer: with few examples the mix picks "
-        "one and leaves its neighbours out, so read the diamonds too, the expected layer by what each adds to those below on "
-        "the test, and the rings, the best single layer.",
+        "one and leaves its neighbours out, so read the diamonds too, the expected layer by what each adds to those below "
+        "on the test, and the rings, the best single layer.",
         alt="; ".join(f"{row.task}: layer {row.center:.1f}" for row in rows.itertuples()),
     )
     with st.expander("The numbers", icon=":material/table:"):

@@ -24,7 +24,7 @@ from .probing.results import ProbingResult
 from .probing.treebank import Sentence, Treebank
 from .states import geometry
 
-PUBLISHED, PUBLISHED_BASELINE, OURS, OUR_BASELINE = "published", "published baseline", "this model", "its baseline"
+PUBLISHED, PUBLISHED_BASELINE, OURS, OUR_BASELINE = "published", "published baseline", "ours", "our baseline"
 PRUNED = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # fractions of all heads
 PRUNING_SENTENCES = 60
 MIN_COUNT = 20  # words with a relation in each part
@@ -132,7 +132,9 @@ class PaperCard:
 
     def rows(self) -> pd.DataFrame:
         """Both, on one axis."""
-        return pd.concat([self.published, self.ours], ignore_index=True)
+        # the labels come in the order of the one that has more of them
+        parts = sorted((self.published, self.ours), key=lambda part: part["label"].nunique(), reverse=True)
+        return pd.concat(parts, ignore_index=True)
 
 
 def _frame(rows: Iterable[tuple[str, float, str]]) -> pd.DataFrame:

@@ -25,8 +25,9 @@ def page() -> None:
     cards = papers.cards(_probing(), measurements, bundled.results(bundled.STRATEGIES), bundled.results(bundled.DIRECTIONS))
     st.caption(
         f"{len(cards)} findings. Filled circles are published numbers, filled diamonds those of "
-        f"{layout.escape(bert.info.name)} from results that come with the project or from your own runs; open marks are "
-        "baselines. Two numbers of different data and sizes are not a race: each card says why they differ."
+        f"{layout.escape(bert.info.name)} from results that come with the project or from your own runs (of tables 5 and 8: "
+        "of small models trained for them); open marks are baselines. Two numbers of different data and sizes are not a "
+        "race: each card says why they differ."
     )
     if measurements is None:
         _order()
@@ -49,7 +50,7 @@ def _card(card: PaperCard) -> None:
     rows, missing = card.rows(), "Nothing was measured on this model yet: the link below makes it."
     ours = card.ours[card.ours["kind"] == papers.OURS]
     named = ", ".join(f"{label} {_number(value, rows)}" for label, value in _values(ours.head(6)))
-    finding = f"This model: {layout.escape(named)}." if named else missing
+    finding = f"Ours: {layout.escape(named)}." if named else missing
     if rows.empty:
         st.info(missing)
     else:

@@ -1,4 +1,4 @@
-"""A page of experiments: its queue with progress and cancel, the form for another, the list of results, the open one.
+"""A page of experiments: its queue with progress and cancel, the list of results, the open one, the form for another.
 
 Probes and Fine-tune fill the whole frame; Train and Masking strategies show their results in ways of their own and use
 its upper half.
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import jobs, layout, limits, ownership, session
 from app.jobs import panel
@@ -69,19 +70,21 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
         if result is not None:
             experiment.preview(result)
 
-    answer, below = st.container(), st.container()
-    with below:
+    at_work, opened_result, below = st.container(), st.container(), st.container()
+    with at_work:
         orders = watch_and_order(
             experiment.work,
             experiment.form_title,
             experiment.form,
             preview,
             on_end=lambda job: open_next(experiment.key, job.id),
+            form_place=below,
         )
     ended = [job for job in orders if job.state in ("done", "stopped")][: limits.RESULTS_LISTED]
     ended += _shared(experiment, ended)
     results, unreadable = stored(ended, experiment.file, experiment.read)
-    passed_over(unreadable)
+    with opened_result:
+        passed_over(unreadable)
     own = {
         job.id: ListedResult(job.name or experiment.title(job, result), result, job)
         for job in ended
@@ -92,7 +95,7 @@ def page(experiment: Experiment[R], opened: dict[str, ListedResult[R]] | None = 
     if wanted in listed:
         st.session_state[experiment.key] = wanted
     titles = {slug: entry.title for slug, entry in listed.items()}
-    with answer:
+    with opened_result:
         slug = dropdown("Result", titles, experiment.key, default=next(iter([*own, *(opened or {})]), None))
         experiment.show(listed, slug)
         if (job := listed[slug].job) is not None:
@@ -137,8 +140,10 @@ def watch_and_order(
     draw: Callable[[jobs.Job], None] | None = None,
     on_end: Callable[[jobs.Job], None] | None = None,
     every: float = 1.5,
+    form_place: DeltaGenerator | None = None,
 ) -> list[jobs.Job]:
-    """The job under way or the latest one, unless it is done; those that wait; the form. Returns all, newest first."""
+    """The job under way or the latest one, unless it is done; those that wait; the form, in another place of the page where
+    one is named. Returns all, newest first."""
     orders = [job for job in ownership.own_jobs() if job.work == work]
     current = current_job(orders)
     # a place of its own: when a job comes or goes, the form below must not be drawn anew with its upload
@@ -148,7 +153,7 @@ def watch_and_order(
         for job in reversed(orders):
             if job.state == "waiting" and job is not current:
                 panel.summary(job)
-    with st.expander(form_title, icon=":material/add_circle:", expanded=True):
+    with form_place or st.container(), st.expander(form_title, icon=":material/add_circle:", expanded=True):
         form()
     return orders
 

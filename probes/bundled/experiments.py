@@ -44,6 +44,8 @@ TASKS = (
     "shift",
 )
 RANDOM_TASKS = ("upos", "entity")  # the copy is in every result of its model; these are to be opened by themselves
+# the small world's model spells English letter by letter: passages are too long for it, and whole sentences say nothing
+STRANGER_TASKS = ("upos", "deprel", "number", "tense", "entity", "tree")
 SETTINGS: dict[str, Any] = {"seeds": 3, "limit": 3000, "width": 32}
 WITH_CODE_LENGTH = (("english", "upos"),)
 MISTAKES = 20  # stored of the best layer
@@ -92,7 +94,7 @@ class StoredExperiment:
 EXPERIMENTS = (
     *(StoredExperiment("english", task) for task in TASKS),
     *(StoredExperiment(f"english{experiment.RANDOM}", task) for task in RANDOM_TASKS),
-    *(StoredExperiment("smallworld", task) for task in TASKS),
+    *(StoredExperiment("smallworld", task) for task in STRANGER_TASKS),
     StoredExperiment("smallworld", "upos", experiment.SMALL_WORLD),
 )
 

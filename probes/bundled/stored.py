@@ -72,8 +72,9 @@ def probing() -> dict[str, ProbingResult]:
 
     That is the one in which it is farthest above the best of its baselines.
     """
-    stored = {one.slug: one.read() for one in EXPERIMENTS}
-    of_english = [one.slug for one in EXPERIMENTS if one.model == "english"]
+    # while the command that makes them runs, some are not there yet
+    stored = {one.slug: one.read() for one in EXPERIMENTS if one.file.is_file()}
+    of_english = [one.slug for one in EXPERIMENTS if one.model == "english" and one.slug in stored]
     first = max(of_english, key=lambda slug: lead(stored[slug]).points)
     return {slug: stored[slug] for slug in (first, *(slug for slug in stored if slug != first))}
 
@@ -85,7 +86,8 @@ def measurements() -> Measurements:
 
 def finetuning() -> dict[str, FinetuningResult]:
     """The fine-tunings by their slugs; the command of each is in it."""
-    return {task: FinetuningResult.read(FINETUNING / f"{task}.json") for task in FINETUNED_TASKS}
+    files = {task: FINETUNING / f"{task}.json" for task in FINETUNED_TASKS}
+    return {task: FinetuningResult.read(file) for task, file in files.items() if file.is_file()}
 
 
 def add(folder: Path, name: str, command: str) -> None:

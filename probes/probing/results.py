@@ -244,9 +244,9 @@ def lead(result: ProbingResult) -> Lead:
 
 
 def centres_of_gravity(stored: Sequence[ProbingResult]) -> pd.DataFrame:
-    """One row a task, the lowest centre first: task, center, low, high, expected, layer, score, random_init.
+    """One row a task, the lowest centre first: task, center, low, high, expected, layer, score, random_init, one_layer.
 
-    layer is the best single one; Tenney et al. (2019), figure 2.
+    layer is the best single one, one_layer whether nearly all weight is on one; Tenney et al. (2019), figure 2.
     """
     rows = []
     for result in stored:
@@ -262,9 +262,10 @@ def centres_of_gravity(stored: Sequence[ProbingResult]) -> pd.DataFrame:
                     "layer": int(best["layer"]),
                     "score": float(best["score"]),
                     "random_init": float(best["random_init"]),
+                    "one_layer": mix.one_layer is not None,
                 }
             )
-    columns = ["task", "center", "low", "high", "expected", "layer", "score", "random_init"]
+    columns = ["task", "center", "low", "high", "expected", "layer", "score", "random_init", "one_layer"]
     return pd.DataFrame(rows, columns=columns).sort_values("center", ignore_index=True)
 
 

@@ -21,7 +21,7 @@ def show(listed: list[ProbingResult], opened: ProbingResult) -> None:
         st.info("No result of this model on these data has a mix of layers: tick “Mix of all layers” under More settings.")
         return
     first, last = rows.iloc[0], rows.iloc[-1]
-    narrow = rows[rows["high"] - rows["low"] <= 2]
+    n_single = int(rows["one_layer"].sum())
     centres = [
         f"“{layout.escape(row['task'])}” is written {place}, at layer {row['center']:.1f} "
         f"({row['low']:.1f} to {row['high']:.1f})"
@@ -32,8 +32,9 @@ def show(listed: list[ProbingResult], opened: ProbingResult) -> None:
         key="centres",
         finding=f"{'; '.join(centres)}: the centre of gravity of a learned mix of the layers of "
         f"{layout.escape(opened.settings['model'])} (Tenney et al., 2019), with its 95 % interval over resampled "
-        f"sentences. {len(narrow)} of {len(rows)} tasks are placed within two layers; the order of the others is not "
-        "certain. Diamonds: the expected layer, by what each layer adds to those below; rings: the best single layer.",
+        f"sentences. In {n_single} of {len(rows)} tasks nearly all weight is on one layer: with few examples the mix picks "
+        "one and leaves its neighbours out, so read the diamonds too, the expected layer by what each adds to those below "
+        "on the test, and the rings, the best single layer.",
         alt="; ".join(f"{row.task}: layer {row.center:.1f}" for row in rows.itertuples()),
     )
     with st.expander("The numbers", icon=":material/table:"):

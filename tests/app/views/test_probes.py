@@ -62,7 +62,8 @@ def test_the_mistakes_are_counted_as_in_the_matrix():
     layer = int(results.best_row(result)["layer"])
     matrix = result.confusion[str(layer)]
     correct = sum(matrix[label][label] for label in range(len(matrix)))
-    assert f"{correct} of {result.sizes['test']} test examples are right (layer {layer})" in captions(
+    total = sum(map(sum, matrix))
+    assert f"{correct:,} of {total:,} test examples are right (layer {layer})" in captions(
         side="mistakes", result="english-upos"
     )
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import processes
-from app.browser.route import route
+from app.browser.route import routes
 from app.ownership import OWNER
 
 YEAR = 365 * 24 * 3600  # seconds
@@ -23,7 +23,7 @@ def build() -> st.App:
     """The application, ready to run."""
     return st.App(
         Path(__file__).with_name("main.py"),
-        routes=[route(), Route(processes.READERS, readers)],
+        routes=[*routes(), Route(processes.READERS, readers)],
         middleware=[Middleware(OpenPages), Middleware(OwnerCookie)],
     )
 

@@ -171,11 +171,14 @@ def _mount(source: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """No network at all; this one script, the worker it makes, and nothing that a text could bring along."""
+    """This one script, the worker it makes, and nothing that a text could bring along.
+
+    From a file there is no network at all: 'self' is then nobody. A page sent by the app may tell the room its votes.
+    """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}' 'wasm-unsafe-eval' blob:; worker-src blob:; "
-        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        "style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
     )
 
 

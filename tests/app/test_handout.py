@@ -59,7 +59,7 @@ def test_one_script_runs_and_no_network_is_allowed(english_html: str):
     assert len(running) == 1
     digest = base64.b64encode(hashlib.sha256(running[0].encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in policy[1]
-    assert "default-src 'none'" in policy[1] and "http" not in policy[1] and "connect-src" not in policy[1]
+    assert "default-src 'none'" in policy[1] and "http" not in policy[1] and "connect-src 'self';" in policy[1]
     script = policy[1].split("script-src")[1].split(";")[0]
     assert "'unsafe-inline'" not in script and "'unsafe-eval'" not in script
     assert "src=" not in "".join(attributes for attributes, _ in scripts)
@@ -185,7 +185,7 @@ def test_the_demo_is_made_by_the_same_command_and_not_committed(monkeypatch, tmp
 def test_the_address_sends_the_file_compressed_and_only_once(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path))
     monkeypatch.setattr(session, "HANDOUTS", ByteCache(50, 1))
-    client = TestClient(Starlette(routes=[route.route()]))
+    client = TestClient(Starlette(routes=route.routes()))
     first = client.get("/handout/smallworld.html", headers={"accept-encoding": "gzip"})
     assert first.status_code == 200 and first.headers["content-encoding"] == "gzip"
     assert first.text.startswith("<!doctype html>")
@@ -205,7 +205,7 @@ def test_a_model_of_ones_own_has_an_address_and_follows_its_files_and_lessons(mo
     monkeypatch.setenv("BERTSCOPE_MODELS", str(models))
     monkeypatch.setenv("BERTSCOPE_LESSONS", str(books))
     monkeypatch.setattr(session, "HANDOUTS", ByteCache(50, 1))
-    client = TestClient(Starlette(routes=[route.route()]))
+    client = TestClient(Starlette(routes=route.routes()))
     first = client.get(route.path(HOSTILE_NAME))
     assert first.status_code == 200 and HOSTILE_NAME not in first.text
     (books / "mine.toml").write_text(LESSON, encoding="utf-8")

@@ -1,7 +1,13 @@
 """Every browser has a mark of its own, given once."""
 
-import pytest
+import asyncio
+import json
 
+import pytest
+from starlette.requests import Request
+
+from app import room
+from app.browser.route import vote
 from app.server import OWNER, OwnerCookie
 
 
@@ -38,3 +44,30 @@ def test_a_mark_is_given_once():
 
 def test_files_of_a_page_give_no_mark():
     assert answer("application/javascript") == []
+
+
+BALLOT = {"lesson": "2-cloze", "question": 0, "option": 1}
+
+
+def ballot(content: object, origin: str = "http://here", cookie: str = f"{OWNER}=anna") -> int:
+    """The status that the server answers to a vote of a handout."""
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    headers = {"host": "here", "origin": origin, "cookie": cookie}
+    scope = {"type": "http", "method": "POST", "path": "/handout/vote", "query_string": b""}
+    scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers.items() if value]}
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return asyncio.run(vote(Request(scope, receive))).status_code
+
+
+def test_a_handout_of_this_server_may_vote_and_nobody_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTSCOPE_RUNS", str(tmp_path / "runs"))
+    assert ballot(BALLOT) == 204 and room.counts("2-cloze", 0, 2) == [0, 1]
+    assert ballot(BALLOT | {"option": None}) == 204 and room.counts("2-cloze", 0, 2) == [0, 0]
+    assert ballot(BALLOT, origin="http://evil.example") == ballot(BALLOT, origin="") == ballot(BALLOT, cookie="") == 403
+    wrong = ({"lesson": "nobody"}, {"question": 99}, {"question": -1}, {"question": True}, {"option": 99}, {"option": "1"})
+    assert {ballot(BALLOT | part) for part in wrong} == {400}
+    assert {ballot(body) for body in (b"", b"[" * 900, b"null", b"[1]")} == {400} and ballot(b" " * 2000) == 413
+    assert room.counts("2-cloze", 0, 2) == [0, 0]

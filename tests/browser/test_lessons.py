@@ -4,6 +4,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
+from app import room
 from tests.browser.conftest import settled
 
 CLOZE = "/lessons?lesson=2-cloze"
@@ -89,3 +90,29 @@ def test_a_lesson_fits_a_phone(open_page):
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator(".answers > div")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_room_counts_what_is_predicted_in_a_handout_and_one_that_is_cut_off_says_so(
+    server, server_folder, chromium, monkeypatch
+):
+    monkeypatch.setenv("BERTSCOPE_RUNS", str(server_folder / "runs"))
+    lesson, options = "2-cloze", 3
+    before = room.counts(lesson, 0, options)
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{server}/handout/smallworld.html#tab=lessons&lesson={lesson}")
+    page.wait_for_selector("body[data-ready]")
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.get_by_text("The room has counted it.")).to_be_visible()
+    assert room.counts(lesson, 0, options) == [before[0] + 1, *before[1:]]
+    page.get_by_role("button", name="Predict again").click()
+    page.get_by_role("radio").nth(1).check()
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.locator(".answers .predicted")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert room.counts(lesson, 0, options) == [before[0], before[1] + 1, *before[2:]]
+    context.set_offline(True)
+    page.get_by_role("button", name="Predict again").click()
+    expect(page.get_by_text("The room did not hear it")).to_be_visible()
+    context.close()

@@ -2,11 +2,24 @@
 
 const VALUES = { share: (value) => `${(100 * value).toFixed(1)} %`, number: (value) => value.toFixed(0), cosine: (value) => value.toFixed(3), "": () => "" };
 
+// A file sent by the app lies below /handout/: then the room counts what is predicted here. From a stick it works alone.
+const VOTES = /^https?:$/.test(location.protocol) ? location.pathname.match(/^(.*\/handout)\/.+\.html$/)?.[1] : undefined;
+
 class LessonsTab {
   constructor(page) {
     this.page = page;
     this.root = element("section");
     this.answers = new Map();
+    this.counted = element("p", { className: "caption", aria: { role: "status" } });
+  }
+
+  // Tell the room, where there is one, and say whether it heard.
+  async vote(lesson, question, option) {
+    if (!VOTES) return;
+    const heard = await fetch(`${VOTES}/vote`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ lesson, question, option }),
+    }).then((answer) => answer.ok, () => false);
+    this.counted.textContent = heard ? "The room has counted it." : "The room did not hear it: the server does not answer. Everything here works without it.";
   }
 
   async show(state) {
@@ -24,7 +37,7 @@ class LessonsTab {
     this.root.replaceChildren(
       choice("Lesson", Object.entries(lessons).map(([key, { title }]) => [key, title]), name, (key) => this.page.change({ lesson: key, number: 0 })),
       caption(`${lesson.about} About ${lesson.minutes} minutes.${source}`),
-      choice("Question", lesson.questions.map((_, nth) => [nth, String(nth + 1)]), place, (number) => this.page.change({ number })), box, this.course);
+      choice("Question", lesson.questions.map((_, nth) => [nth, String(nth + 1)]), place, (number) => this.page.change({ number })), box, this.course, this.counted);
     await this.question(box, name, lesson, place, predicted);
   }
 
@@ -34,6 +47,7 @@ class LessonsTab {
     if (question.text && !["pieces", "sentence", "known"].includes(question.kind)) box.append(...sentences(question));
     box.append(element("h2", { textContent: question.prompt }));
     const tell = (option) => {
+      this.vote(name, place, option);
       const list = predicted.map((other, nth) => nth === place ? option : other);
       this.page.change({ predicted: { ...this.page.state.predicted, [name]: list }, lesson: name, number: place });
     };

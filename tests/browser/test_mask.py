@@ -89,7 +89,7 @@ def test_two_sentences_are_compared(open_page):
 def test_every_look_answers(open_page, english):
     page = open_page(f"/mask?a={TEA}&b=&marks=7-8m&look=lens")
     guess = cloze.fill(english, TEA.replace("+", " ").replace("tea", "[MASK]"), k=1)["word"][0]
-    expect(page.locator(".lens tr.asked td").last).to_have_text(guess)
+    expect(page.locator(".lens tr.framed td").last).to_have_text(guess)
     for look, sentence in (
         ("Attention moved", "of the attention on average"),
         ("Which words", "rank correlation"),

@@ -56,7 +56,7 @@ def test_another_lesson_begins_open_what_was_predicted_is_remembered_and_its_lin
 
 def test_the_link_opens_the_page_at_its_question(open_page):
     page = open_page("/lessons?lesson=4-heads&number=2")
-    page.get_by_test_id("stRadio").locator("label").first.click()
+    page.get_by_test_id("stRadio").locator("[role=radiogroup] label").first.click()
     expect(page.get_by_role("button", name="Ask the model")).to_be_enabled()
     settled(page)
     page.get_by_role("button", name="Ask the model").click()
@@ -84,7 +84,7 @@ def test_a_room_sees_what_it_predicted(open_page):
 
 def test_a_lesson_fits_a_phone(open_page):
     page = open_page("/lessons?lesson=5-next&number=4", width=390, dark=True)
-    page.get_by_test_id("stRadio").locator("label").first.click()
+    page.get_by_test_id("stRadio").locator("[role=radiogroup] label").first.click()
     expect(page.get_by_role("button", name="Ask the model")).to_be_enabled()
     settled(page)
     page.get_by_role("button", name="Ask the model").click()

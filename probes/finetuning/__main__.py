@@ -32,10 +32,11 @@ def parser() -> argparse.ArgumentParser:
     add_data_options(parser, READER, list(BUNDLED_DATA))
     parser.add_argument(
         "--task",
-        default="sentiment",
+        default=None,
         choices=names,
         metavar="TASK",
-        help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(names)}",
+        help="None is topic for the reader and label elsewhere; label and tag are the file's own labels of sentences and of "
+        f"words; or {', '.join(names)}",
     )
     parser.add_argument("--epochs", default=config.epochs, type=int, help="passes over the inputs")
     parser.add_argument("--learning-rate", type=float, help="its peak; None goes by the width of the model")
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     options = parse(parser(), words)
     out = options.pop("out")
+    options["task"] = options["task"] or ("topic" if options["data"] == READER else "label")
     return exit_code(lambda: _run(options, out))
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from . import (
         bundled,
+        claims,
         cloze,
         comparison,
         finetuning,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         lessons,
         masking_strategies,
         nextsentence,
+        papers,
         probing,
         states,
         statistics,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bundled",
+    "claims",
     "cloze",
     "comparison",
     "finetuning",
@@ -30,6 +33,7 @@ __all__ = [
     "lessons",
     "masking_strategies",
     "nextsentence",
+    "papers",
     "probing",
     "states",
     "statistics",

@@ -25,7 +25,7 @@ from ..results import RESULT
 
 FOLDER = Path(__file__).parent / "results" / "probes"
 FINETUNING = Path(__file__).parent / "results" / "finetuning"
-FINETUNED_TASKS = ("topic", "sentiment")  # of the reader, by the English model
+FINETUNED_TASKS = ("topic",)  # of the reader, by the English model
 FINETUNING_SETTINGS: dict[str, Any] = {"model": "english", "data": experiment.READER, "epochs": 4, "limit": 1000}
 MEASUREMENTS = Path(__file__).parent / "results" / "papers" / "english.json"
 TASKS = (

@@ -32,10 +32,11 @@ def parser() -> argparse.ArgumentParser:
     add_data_options(parser, READER, list(BUNDLED_DATA))
     parser.add_argument(
         "--task",
-        default="sentiment",
+        default=None,
         choices=names,
         metavar="TASK",
-        help=f"label and tag are the file's own labels of sentences and of words; or {', '.join(names)}",
+        help="None is topic for the reader and label elsewhere; label and tag are the file's own labels of sentences and of "
+        f"words; or {', '.join(names)}",
     )
     parser.add_argument("--epochs", default=config.epochs, type=int, help="passes over the inputs")
     parser.add_argument("--learning-rate", type=float, help="its peak; None goes by the width of the model")
@@ -51,11 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _finetune(args: argparse.Namespace) -> None:
-    out, line = args.out, ProgressLine()
+    out, line, options = args.out, ProgressLine(), experiment_options(args)
+    options["task"] = options["task"] or ("topic" if options["data"] == READER else "label")
     if out is not None and out.exists():
         raise InputError(f"{out} is there already; name a new folder.")
     with tempfile.TemporaryDirectory() as folder:
-        for progress in experiment.run(Path(folder), **experiment_options(args), out=str(out or "")):
+        for progress in experiment.run(Path(folder), **options, out=str(out or "")):
             line.show(progress)
         line.end()
         result = FinetuningResult.read(Path(folder) / RESULT)

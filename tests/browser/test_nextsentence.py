@@ -97,7 +97,7 @@ def test_a_document_that_cannot_be_ordered_is_refused_in_one_sentence(open_page)
         expect(page.get_by_test_id("stPlotlyChart")).to_have_count(0)
 
 
-def test_many_pairs_of_the_small_world_are_scored_beside_shared_words(open_page):
+def test_many_pairs_of_the_reader_are_scored_beside_shared_words(open_page):
     page = open_page(address(nsp="benchmark", nsp_count="20"))
     page.get_by_role("button", name="Read the pairs").click()
     expect(page.get_by_text("The mistakes it was surest of")).to_be_visible(timeout=120_000)

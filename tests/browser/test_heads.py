@@ -62,7 +62,7 @@ def test_a_treebank_scores_every_head_and_a_cell_or_any_head_opens_a_sentence(op
         expect(
             page.get_by_text(
                 f"A sentence in which head {row['head'] + 1} of layer {row['layer'] + 1} is right about "
-                f"{example.words[example.dependent]}, whose head is {example.words[example.head]}"
+                f"{example.words[example.dependent]}, which depends on {example.words[example.head]}"
             )
         ).to_be_visible()
         expect(

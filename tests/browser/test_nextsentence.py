@@ -60,7 +60,7 @@ def test_the_evidence_is_shown_and_markup_in_the_sentences_is_text(open_page, en
     page = open_page(address(a=a, b=b, nsp="evidence"), dark=True)
     expect(page.get_by_test_id("stPlotlyChart")).to_have_count(3)
     expect(page.locator(".chip")).to_have_count(len(nextsentence.encode_pair(english, a, b)))
-    expect(page.get_by_text("even look", exact=True)).to_be_visible()
+    expect(page.get_by_text("all alike", exact=True)).to_be_visible()
     expect(page.get_by_text(re.compile(r"Of 72 heads, layer \d head \d+ matters most"))).to_be_visible()
     expect(page.locator("[data-testid=stMain] img")).to_have_count(0)
 

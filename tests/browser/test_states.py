@@ -104,7 +104,8 @@ def test_a_link_reopens_the_typed_word_in_the_pasted_sentences(open_page):
     there = again(page, open_page)
     expect(figure(there)).to_contain_text("pets")
     expect(there.get_by_text("points is “dog” in one sentence")).to_be_visible()
-    there.get_by_role("radio", name="spring").click()
+    there.get_by_role("combobox", name="Begin with").click()
+    there.get_by_role("option", name="spring", exact=True).click()
     expect(figure(there)).to_contain_text("season")
     expect(there).not_to_have_url(re.compile("dog"))
 

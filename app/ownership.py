@@ -17,7 +17,8 @@ CLAIMS = ".owners"  # beside the models: a file for each that was made in a brow
 
 def mark() -> str:
     """The mark of this browser; one that takes no cookies is a new one in every session."""
-    return st.context.cookies.get(OWNER) or st.session_state.setdefault(OWNER, uuid4().hex)
+    cookie = st.context.cookies.get(OWNER)
+    return cookie if isinstance(cookie, str) and cookie else st.session_state.setdefault(OWNER, uuid4().hex)
 
 
 def submit(work: str, arguments: Mapping[str, Any], title: str, files: Mapping[str, bytes] | None = None) -> str:

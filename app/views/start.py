@@ -90,8 +90,7 @@ def _prediction(trace: Trace, word: int) -> None:
     layout.chart(
         word_bars.bars(best, piece),
         key="guess",
-        finding=f"{finding}.",
-        help=f"It read both sides of the blank{pair}.",
+        finding=f"{finding}. It read both sides of the blank{pair}.",
         alt="Bars: " + ", ".join(f"{row.word} {row.probability:.0%}" for row in best.itertuples()),
     )
 

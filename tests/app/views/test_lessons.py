@@ -35,7 +35,7 @@ def test_the_answer_and_the_prediction_are_marked_and_bars_are_in_proportion():
     html = answers.rows("abc", QuizAnswer((0.2, 0.8, -0.4), "cosine"), 0, [3, 1, 0])
     first, second, third = html.split('<div role="listitem"')[1:]
     assert "your prediction · 3 of 4 here" in first
-    assert "width:25.0%" in first
+    assert "width:20.0%" in first
     assert "the model · 1 of 4 here" in second
     assert "0.800" in second
     assert "width:0.0%" in third
@@ -91,6 +91,9 @@ def test_the_models_first_choice_is_not_repeated_when_it_is_the_option_itself(
     (tmp_path / "a.toml").write_text(lesson("Mine", "We saw [MASK] .", options), encoding="utf-8")
     monkeypatch.setenv("BERTSCOPE_MODELS", str(tmp_path))
     monkeypatch.setenv("BERTSCOPE_LESSONS", str(tmp_path))
-    text = " ".join(part.value for part in opened(model="mine", lesson="a", predicted="0").markdown)
-    assert "You foresaw it." in text
+    app = opened(model="mine", lesson="a")
+    app.radio[0].set_value(app.radio[0].options[0]).run()
+    next(button for button in app.button if button.label == "Ask the model").click().run()
+    text = " ".join(part.value for part in app.markdown)
+    assert "You predicted it." in text
     assert "first choice" not in text

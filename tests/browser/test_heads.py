@@ -35,7 +35,9 @@ def truth(english, treebank_file):
 
 def choose(page: Page, head: str) -> None:
     """Type into the list of heads and take the one meant."""
-    page.get_by_role("combobox", name="Head, the best first").fill(head)
+    box = page.get_by_role("combobox", name="Head, the best first")
+    box.evaluate("element => element.scrollIntoView({block: 'center'})")  # at the edge of the screen its list has no room
+    box.fill(head)
     page.get_by_role("option", name=head).click()
     settled(page)
 

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 PICTURES = ROOT / "docs" / "pictures"
-SIZE = {"width": 1024, "height": 700}
+SIZE = ViewportSize(width=1024, height=700)
 COLOURS = 96  # enough for flat charts; keeps a picture below 120 kB
 LIMIT = 120_000  # bytes
 CHART = ".js-plotly-plot:visible"

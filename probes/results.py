@@ -52,8 +52,9 @@ class ExperimentResult(ShortRepr):
         if not isinstance(content, dict) or (content.get("format"), content.get("experiment")) != (FORMAT, cls.EXPERIMENT):
             raise InputError(f"{name} is no {cls.EXPERIMENT} result of this version, which writes “{FORMAT}”.")
         del content["format"], content["experiment"]
-        content.pop("version", None)  # who wrote it
         try:
+            if not isinstance(content.pop("version", ""), str):  # who wrote it
+                raise TypeError
             result = cls(**content)
             result._check_fields()
             result.check()

@@ -109,7 +109,7 @@ def test_the_shipped_lessons_have_the_form_that_is_described():
     ("name", "pattern"),
     [
         ("result", "probes/bundled/results/probes/*.json"),
-        ("result", "probes/bundled/results/finetuning/result.json"),
+        ("result", "probes/bundled/results/finetuning/*.json"),
         ("comparison", "probes/bundled/results/*/run.json"),
     ],
 )

@@ -65,7 +65,7 @@ class AttentionTab {
       const best = (when) => words.reduce((one, other) => other[when] > one[when] ? other : one);
       const [before, after] = [best("before"), best("after")];
       const select = element("select", { on: { change: () => this.page.change({ watch: Number(select.value) }) } },
-        ...fit.map(([place, text]) => element("option", { value: place, textContent: `${place + 1} · ${text}`, selected: place === position })));
+        ...fit.map(([place, text]) => element("option", { value: place, textContent: `${place} · ${text}`, selected: place === position })));
       parts.push(caption(`Without ${heads.length === 1 ? "head" : "heads"} ${names} (layer.head) the first guess for “${gold}” ` +
         `${before.word === after.word ? `stays ${after.word}` : `turns from ${before.word} to ${after.word}`}; “${gold}” itself goes from ${percent(own.before)} to ${percent(own.after)}.`),
       element("label", { className: "field" }, "Word to hide and predict ", select),

@@ -27,7 +27,7 @@ function saveCsv(board) {
     for (const head of all ? board.allHeads() : board.chosenHeads()) {
       const matrix = weights.matrix(row, head);
       for (let u = 0; u < count; u++) for (let v = 0; v < count; v++) {
-        rows.push(`${layer + 1},${data.headCount > 1 ? head + 1 : "all"},${units[u].members[0] + 1},${quote(units[u].label)},${units[v].members[0] + 1},${quote(units[v].label)},${matrix[u * count + v].toFixed(5)}`);
+        rows.push(`${layer + 1},${data.headCount > 1 ? head + 1 : "all"},${units[u].members[0]},${quote(units[u].label)},${units[v].members[0]},${quote(units[v].label)},${matrix[u * count + v].toFixed(5)}`);
       }
     }
   });

@@ -1,13 +1,12 @@
 """The floor under every Streamlit app: one text box and one bar chart, served with our settings."""
 
-import argparse
 import tomllib
 from pathlib import Path
 
 import streamlit as st
 from streamlit import runtime
 
-from app.__main__ import options
+from app.__main__ import arguments, options
 from app.folders import SETTINGS
 
 
@@ -18,13 +17,8 @@ def page() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int)
-    parser.add_argument("--no-browser", action="store_true")
-    parser.add_argument("--models")
-    args = parser.parse_args()
     settings = options(tomllib.loads(SETTINGS.read_text(encoding="utf-8")))
-    st.App(Path(__file__)).run(config=settings | {"server.port": args.port, "server.address": "127.0.0.1"})
+    st.App(Path(__file__)).run(config=settings | {"server.port": arguments().port, "server.address": "127.0.0.1"})
 
 
 if __name__ == "__main__":

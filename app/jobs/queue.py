@@ -201,9 +201,8 @@ def resume(id: str) -> None:
 
 def rename(id: str, name: str) -> None:
     """Call the result of a job by a name; an empty one takes it back."""
-    partial, text = runs() / id / f".{NAME}.new", " ".join(name.split())[: limits.RESULT_NAME]
     with registry.explaining_errors():
-        registry.patiently(lambda: (partial.write_text(text, encoding="utf-8"), partial.replace(runs() / id / NAME)))
+        registry.write_whole(runs() / id / NAME, " ".join(name.split())[: limits.RESULT_NAME])
 
 
 def remove(id: str) -> None:

@@ -97,8 +97,13 @@ def change(database: sqlite3.Connection, id: str, **values: Any) -> None:
     database.execute(f"UPDATE jobs SET {', '.join(f'{name} = ?' for name in values)} WHERE id = ?", (*values.values(), id))
     row = dict(database.execute("SELECT * FROM jobs WHERE id = ?", (id,)).fetchone())
     del row["last_progress"]  # the folder has all of it
-    partial, text = runs() / id / ".job.json.new", json.dumps(row | {"arguments": json.loads(row["arguments"])}, indent=1)
-    patiently(lambda: (partial.write_text(text, encoding="utf-8"), partial.replace(runs() / id / "job.json")))
+    write_whole(runs() / id / "job.json", json.dumps(row | {"arguments": json.loads(row["arguments"])}, indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A small file of a job, whole or not at all."""
+    partial = path.with_name(f".{path.name}.new")
+    patiently(lambda: (partial.write_text(text, encoding="utf-8"), partial.replace(path)))
 
 
 def is_alive(id: str) -> bool:

@@ -26,6 +26,7 @@ A, B = "Sentence A", "Sentence B"
 PAGES = {
     "start": (A, B),
     "lessons": (),
+    "papers": (),
     "input": (A, B),
     "attention": (A, B),
     "states": (A, B),

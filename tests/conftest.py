@@ -7,9 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -20,6 +22,7 @@ import model
 from model import Bert, BertConfig, tokenizer
 from tests.second_device import Elsewhere, TwoDevices
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
 
 # one thread: the tests are many small computations, and two threads would only wait for each other
@@ -60,6 +63,12 @@ def corpora() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the corpora and the treebank at {folder} (or named in BERTSCOPE_DATA)")
     return folder
+
+
+def in_a_thread(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """What a function returns that needs an event loop of its own: in this thread Playwright's may be running."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(function, *arguments, **named).result()
 
 
 @contextmanager

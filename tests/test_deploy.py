@@ -16,7 +16,7 @@ import pytest
 from app.__main__ import arguments
 from app.rehearsal import classroom
 from app.rehearsal.student import Student
-from tests.conftest import ROOT
+from tests.conftest import ROOT, in_a_thread
 
 CONFIGURATION = ROOT / "deploy" / "haproxy.cfg"
 
@@ -71,11 +71,11 @@ def test_browsers_are_shared_stay_where_they_are_and_come_back_when_their_proces
         await student.leave()
         return answer.error
 
-    assert asyncio.run(visit()) == ""
+    assert in_a_thread(asyncio.run, visit()) == ""
     os.kill(behind["one"].pid, signal.SIGKILL)
     behind["one"].wait()
     assert sent_to(address, places["one"])[0] == "two"
-    assert asyncio.run(visit()) == ""
+    assert in_a_thread(asyncio.run, visit()) == ""
 
 
 def test_the_proxy_closes_the_metrics(proxy):

@@ -40,11 +40,9 @@ class ChosenDataset:
     files: dict[str, bytes]
 
 
-def choose(
-    column: DeltaGenerator, label: str, default: str, key: str, offered: Sequence[str] = tuple(experiment.BUNDLED_DATA)
-) -> ChosenDataset | None:
-    """A choice in a column of the page; None as long as there is nothing to work with."""
-    names = [default, *(name for name in offered if name != default)]
+def choose(column: DeltaGenerator, label: str, default: str, key: str, offered: Sequence[str] = ()) -> ChosenDataset | None:
+    """A choice in a column of the page, of all bundled data where none are named; None while there is nothing to use."""
+    names = [default, *(name for name in offered or experiment.BUNDLED_DATA if name != default)]
     options = {name: BUNDLED.get(name, (name, ""))[0] for name in names} | UPLOADS
     slug = dropdown(label, options, key, help=FORMATS, column=column)
     if slug in names:

@@ -11,6 +11,7 @@ import pytest
 from starlette.requests import Request
 
 from app import processes
+from tests.conftest import in_a_thread
 
 
 class Counted(BaseHTTPRequestHandler):
@@ -51,7 +52,7 @@ def place(monkeypatch):
 def enter(door: processes.Door, path: str = "/mask", query: str = "a=x%26y") -> tuple[int, str]:
     scope = {"type": "http", "method": "GET", "scheme": "http", "path": path, "query_string": query.encode()}
     scope |= {"headers": [(b"host", b"room.example:8501")], "server": ("room.example", 8501)}
-    response = asyncio.run(door.enter(Request(scope)))
+    response = in_a_thread(asyncio.run, door.enter(Request(scope)))
     return response.status_code, response.headers.get("location", "")
 
 

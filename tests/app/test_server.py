@@ -9,6 +9,7 @@ from starlette.requests import Request
 from app import room
 from app.browser.route import vote
 from app.server import OWNER, OwnerCookie
+from tests.conftest import in_a_thread
 
 
 def answer(kind: str, cookie: str = "") -> list[str]:
@@ -59,7 +60,7 @@ def ballot(content: object, origin: str = "http://here", cookie: str = f"{OWNER}
     async def receive():
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return asyncio.run(vote(Request(scope, receive))).status_code
+    return in_a_thread(asyncio.run, vote(Request(scope, receive))).status_code
 
 
 def test_a_handout_of_this_server_may_vote_and_nobody_else(tmp_path, monkeypatch):

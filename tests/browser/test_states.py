@@ -57,8 +57,9 @@ def test_layers_are_compared_against_noise(open_page):
 def test_the_senses_of_a_word_lie_apart_and_another_word_can_be_typed(open_page):
     page = open_page("/states?section=senses")
     expect(figure(page)).to_contain_text("river")
-    expect(figure(page, 1)).to_contain_text("senses dealt at random")
-    page.get_by_role("radio", name="mouse").click()
+    expect(figure(page, 1)).to_contain_text("labels assigned at random")
+    page.get_by_role("combobox", name="Begin with").click()
+    page.get_by_role("option", name="mouse", exact=True).click()
     expect(figure(page)).to_contain_text("computer")
     page.get_by_text("Its sentences").click()
     page.get_by_label("Sentences", exact=True).fill("the mouse is here\nthe mouse is here\n\nthe mouse is here")

@@ -29,13 +29,13 @@ def test_importing_probes_alone_is_cheap():
 
 def test_an_answer_in_a_notebook_is_a_line_and_not_all_its_numbers(tiny_bert):
     texts = ["the cat sat on the mat .", "my dog sat on the cat ."]
-    smallworld = next(iter(bundled.probing().values()))
+    smallworld = bundled.probing()["smallworld-upos-smallworld"]
     contexts = token_contexts.collect(tiny_bert, texts)
     answers = [
         tiny_bert.trace(texts[0]),
         Batch.collate([tiny_bert.tokenizer.encode(text) for text in texts]),
         smallworld,
-        bundled.finetuning(),
+        bundled.finetuning()["topic"],
         experiment.reviews(),
         apply.predict(smallworld, experiment.load_model("smallworld"), "Anna likes the lake ."),
         contexts,

@@ -15,7 +15,7 @@ def one_dropdown() -> None:
 
 @pytest.mark.parametrize(("linked", "opened"), [(None, "second"), ("first", "first"), ("The first one", "second")])
 def test_a_link_opens_its_slug_and_nothing_else(linked, opened):
-    app = AppTest.from_function(one_dropdown)
+    app = AppTest.from_function(one_dropdown, default_timeout=60)
     if linked:
         app.query_params["which"] = linked
     app.run()
@@ -25,7 +25,7 @@ def test_a_link_opens_its_slug_and_nothing_else(linked, opened):
 
 
 def test_an_option_that_is_gone_gives_way_to_the_default():
-    app = AppTest.from_function(one_dropdown)
+    app = AppTest.from_function(one_dropdown, default_timeout=60)
     app.session_state["more"] = {"third": "A deleted one"}
     app.run()
     app.selectbox(key="which").select("third").run()

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import jobs
+from app import jobs, ownership
 from app.jobs import registry
 from app.widgets import experiment_page
 from probes import bundled
 from probes.results import RESULT
 
 WORK = "app.work.probing:run"
+MINE = "the mark of this browser"
 OPEN = bundled.probing()
 RESULTS = [OPEN[slug] for slug in ("english-upos", "english-random-upos", "smallworld-upos")]
 
@@ -40,6 +41,7 @@ def finished_job(runs: Path, number: int, content: str, state: str = "done") -> 
             state=state,
             queue_order=0,
             created=0.0,
+            owner=MINE,
         )
     return id
 
@@ -54,6 +56,7 @@ def probes_page() -> None:
 
 def opened(**query: str) -> AppTest:
     app = AppTest.from_function(probes_page, default_timeout=120)
+    app.session_state[ownership.OWNER] = MINE  # a test's browser has no cookies
     for name, value in query.items():
         app.query_params[name] = value
     app.run()

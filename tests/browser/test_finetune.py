@@ -68,7 +68,7 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     # a stranger sees the example, and by its link the result; its owner names and deletes it
     (result,) = re.findall(r"tuned=([\w-]+)", page.url)
     other.goto(page.url.split("/fine-tune")[0] + "/fine-tune")
-    expect(other.get_by_role("combobox", name="Result")).to_have_value(re.compile("example"))
+    expect(other.get_by_role("combobox", name="Result")).to_have_value(re.compile("shipped"))
     other.goto(f"{page.url.split('?')[0]}?tuned={result}")
     expect(other.get_by_text("tells elsewhere or market")).to_be_visible()
     expect(other.get_by_role("button", name="Share")).to_be_visible()
@@ -85,7 +85,7 @@ def test_a_table_of_ones_own_is_learned_and_its_model_answers(open_page, table):
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete it").click()
-    expect(page.get_by_role("combobox", name="Result")).to_have_value(re.compile("example"))
+    expect(page.get_by_role("combobox", name="Result")).to_have_value(re.compile("shipped"))
 
 
 def test_files_for_train_and_test_of_ones_own_are_kept_apart(open_page, table, tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -65,10 +65,10 @@ def corpora() -> Path:
     return folder
 
 
-def in_a_thread(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+def in_a_thread(function: Callable[[], T]) -> T:
     """What a function returns that needs an event loop of its own: in this thread Playwright's may be running."""
     with ThreadPoolExecutor(1) as threads:
-        return threads.submit(function, *arguments, **named).result()
+        return threads.submit(function).result()
 
 
 @contextmanager

@@ -71,11 +71,11 @@ def test_browsers_are_shared_stay_where_they_are_and_come_back_when_their_proces
         await student.leave()
         return answer.error
 
-    assert in_a_thread(asyncio.run, visit()) == ""
+    assert in_a_thread(lambda: asyncio.run(visit())) == ""
     os.kill(behind["one"].pid, signal.SIGKILL)
     behind["one"].wait()
     assert sent_to(address, places["one"])[0] == "two"
-    assert in_a_thread(asyncio.run, visit()) == ""
+    assert in_a_thread(lambda: asyncio.run(visit())) == ""
 
 
 def test_the_proxy_closes_the_metrics(proxy):

@@ -52,7 +52,7 @@ def place(monkeypatch):
 def enter(door: processes.Door, path: str = "/mask", query: str = "a=x%26y") -> tuple[int, str]:
     scope = {"type": "http", "method": "GET", "scheme": "http", "path": path, "query_string": query.encode()}
     scope |= {"headers": [(b"host", b"room.example:8501")], "server": ("room.example", 8501)}
-    response = in_a_thread(asyncio.run, door.enter(Request(scope)))
+    response = in_a_thread(lambda: asyncio.run(door.enter(Request(scope))))
     return response.status_code, response.headers.get("location", "")
 
 

@@ -31,7 +31,7 @@ def test_every_page_of_the_app_is_visited_and_its_boxes_are_the_pages():
 
 
 def test_students_open_pages_and_type_sentences_without_an_error(address):
-    rehearsal = in_a_thread(classroom.rehearse, [address], readers=3, seconds=6, longest_pause=0.2)
+    rehearsal = in_a_thread(lambda: classroom.rehearse([address], readers=3, seconds=6, longest_pause=0.2))
     assert not rehearsal.errors, {visit.error for visit in rehearsal.errors}
     assert {visit.typed for visit in rehearsal.visits} == {True, False}
     assert all(visit.messages > 10 and visit.size > 1000 for visit in rehearsal.visits)
@@ -45,7 +45,7 @@ def test_an_error_on_a_page_is_noticed(address):
         await student.leave()
         return answer
 
-    assert "no model called nobody" in in_a_thread(asyncio.run, visit()).error.replace("\\", "")
+    assert "no model called nobody" in in_a_thread(lambda: asyncio.run(visit())).error.replace("\\", "")
 
 
 def test_the_verdict_says_whether_the_machine_will_do():
@@ -70,5 +70,5 @@ def test_memory_that_grows_has_a_slope():
 
 def test_the_floor_is_a_page_of_its_own(tmp_path: Path):
     with classroom.serving(folder=tmp_path, module=("-m", "bench.load_floor")) as (address, _):
-        rehearsal = in_a_thread(classroom.rehearse, [address], readers=2, seconds=2, longest_pause=0.1, pages=("",))
+        rehearsal = in_a_thread(lambda: classroom.rehearse([address], readers=2, seconds=2, longest_pause=0.1, pages=("",)))
     assert rehearsal.visits and not rehearsal.errors

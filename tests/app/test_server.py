@@ -60,7 +60,7 @@ def ballot(content: object, origin: str = "http://here", cookie: str = f"{OWNER}
     async def receive():
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return in_a_thread(asyncio.run, vote(Request(scope, receive))).status_code
+    return in_a_thread(lambda: asyncio.run(vote(Request(scope, receive)))).status_code
 
 
 def test_a_handout_of_this_server_may_vote_and_nobody_else(tmp_path, monkeypatch):
